@@ -1,0 +1,1 @@
+//! Measures pool-core against its rivals.

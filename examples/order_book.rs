@@ -1,0 +1,2 @@
+//! An order book fed by market data.
+fn main() {}
