@@ -2,10 +2,15 @@
 //!
 //! [`Poolable`] is the whole promise. [`Place`] and [`Ready`] are how an object is made where it
 //! will live, so that a large one never crosses the stack. Implementations for the types of `std`
-//! are in `impls`; `#[derive(Poolable)]` writes one for a type of the user's.
+//! are in [`impls`]; `#[derive(Poolable)]` writes one for a type of the user's.
 
+#[doc(hidden)]
+pub mod build;
+pub mod impls;
+mod max_capacity;
 mod place;
 
+pub use max_capacity::MaxCapacity;
 pub use place::{Place, Ready};
 
 /// An object that a pool can make, wipe, and hand to the next user.

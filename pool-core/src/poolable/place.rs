@@ -64,6 +64,128 @@ impl<'a, T> Place<'a, T> {
     }
 }
 
+impl<'a, T> Place<'a, T> {
+    /// Has `make` put a value here, and checks that it did.
+    ///
+    /// The type of `make` does not say *whose* `Ready` it returns. Whoever goes on to treat this
+    /// memory as a `T` calls `make` through here.
+    ///
+    /// # Panics
+    ///
+    /// When the [`Ready`] that `make` returned stands in another place.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    /// use pool_core::{Place, Poolable};
+    ///
+    /// let mut memory = MaybeUninit::uninit();
+    /// let ready = Place::new(&mut memory).fill_with(<[u8; 64]>::init_in);
+    /// assert_eq!(*ready, [0; 64]);
+    /// ```
+    #[inline]
+    pub fn fill_with(self, make: impl FnOnce(Place<'a, T>) -> Ready<'a, T>) -> Ready<'a, T> {
+        let here: *const T = self.memory.as_ptr();
+        let ready = make(self);
+        if !core::ptr::eq(ready.value.as_ptr(), here) && size_of::<T>() != 0 {
+            misplaced();
+        }
+        ready
+    }
+
+    /// Has `make` build a value in a new box, where it stays.
+    ///
+    /// # Panics
+    ///
+    /// When the [`Ready`] that `make` returned stands in another place.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::{Place, Poolable};
+    ///
+    /// let page: Box<[u8; 4096]> = Place::boxed(Poolable::init_in);
+    /// assert!(page.iter().all(|&byte| byte == 0));
+    /// ```
+    #[inline]
+    pub fn boxed(make: impl FnOnce(Place<'_, T>) -> Ready<'_, T>) -> Box<T> {
+        let mut memory = Box::<T>::new_uninit();
+        mem::forget(Place::new(&mut memory).fill_with(make));
+        // SAFETY: `fill_with` returned, so a value stands in `memory`; the `Ready` that owned it is
+        // forgotten, so the box is its only owner.
+        unsafe { memory.assume_init() }
+    }
+}
+
+impl<'a, T, const N: usize> Place<'a, [T; N]> {
+    /// Has `make` put a value in each element's place, first to last.
+    ///
+    /// When `make` panics, the elements already made are dropped.
+    ///
+    /// # Panics
+    ///
+    /// When a [`Ready`] that `make` returned stands in another place than the one it was given.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    /// use pool_core::Place;
+    ///
+    /// let mut memory = MaybeUninit::uninit();
+    /// let mut next = 0;
+    /// let ready = Place::new(&mut memory).write_each(|place| {
+    ///     next += 1;
+    ///     place.write(next)
+    /// });
+    /// assert_eq!(*ready, [1, 2, 3]);
+    /// ```
+    #[inline]
+    pub fn write_each(
+        self,
+        mut make: impl FnMut(Place<'_, T>) -> Ready<'_, T>,
+    ) -> Ready<'a, [T; N]> {
+        let elements = self.memory.as_mut_ptr().cast::<T>();
+        let mut made = MadeElements { elements, count: 0 };
+        for index in 0..N {
+            // SAFETY: `index` is within the array.
+            let element = unsafe { elements.add(index) };
+            // SAFETY: an element's share of the borrowed memory, lent to one call of `make`;
+            // nobody uses the whole until the loop has ended.
+            let memory = unsafe { &mut *element.cast::<MaybeUninit<T>>() };
+            mem::forget(Place::new(memory).fill_with(&mut make));
+            made.count = index + 1;
+        }
+        mem::forget(made);
+        Ready {
+            value: NonNull::from(self.memory).cast(),
+            _owns: PhantomData,
+        }
+    }
+}
+
+/// The first `count` elements of an array that is being made: drops them when making stops early.
+struct MadeElements<T> {
+    elements: *mut T,
+    count: usize,
+}
+
+impl<T> Drop for MadeElements<T> {
+    fn drop(&mut self) {
+        let made = core::ptr::slice_from_raw_parts_mut(self.elements, self.count);
+        // SAFETY: `write_each` counts an element once its `Ready` is forgotten, so the first
+        // `count` elements hold values that nobody else owns.
+        unsafe { made.drop_in_place() }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn misplaced() -> ! {
+    panic!("`init_in` returned a `Ready` that stands in another place than the one it was given")
+}
+
 impl<T> fmt::Debug for Place<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Place").finish_non_exhaustive()

@@ -1,0 +1,409 @@
+//! The memory of objects: nodes in chunks. Raw pointers to objects start and end here.
+//!
+//! A node is the header and the object. It keeps its address until the pool is freed; when its
+//! object is destroyed or detached it is vacant, and the next object made goes into it. Chunks are
+//! filled from the front, so memory that was never used is never touched.
+//!
+//! [`Chunks`] is the bare structure, for one thread; [`Arena`] locks it, and never while memory is
+//! asked for: one thread can grow the pool while others find vacant nodes.
+#![allow(unsafe_code)] // Raw memory.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::Cell;
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
+use std::ptr::{self, NonNull};
+
+use crate::poolable::{Place, Ready};
+use crate::sync::{AtomicUsize, Mutex};
+
+/// The first chunk of a pool that was not told how to grow.
+const FIRST_CHUNK: usize = 32;
+
+/// The most bytes a growth step adds unasked: past this, chunks stop doubling.
+const LARGEST_STEP: usize = 1 << 20;
+
+/// What stands before each object.
+#[repr(C)]
+pub(crate) struct Header {
+    /// The pool that the object belongs to; for a vacant node, the next vacant one.
+    link: Cell<*const ()>,
+    /// Handles beyond the first, while the object is shared (see `handle::shared`).
+    pub(crate) sharers: AtomicUsize,
+}
+
+/// A node: where an object lives.
+#[repr(C)]
+pub(crate) struct Node<T> {
+    header: Header,
+    value: std::cell::UnsafeCell<MaybeUninit<T>>,
+}
+
+/// A node that holds an object, whatever its type: all that backends know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(crate) struct NodePtr(NonNull<Header>);
+
+// SAFETY: an address. Whoever makes a reference of it answers for the thread it does so on; the
+// pool that a `NodePtr` travels in is `Send` and `Sync` only as far as `T` is `Send`.
+unsafe impl Send for NodePtr {}
+// SAFETY: as above; a shared `NodePtr` can only be copied.
+unsafe impl Sync for NodePtr {}
+
+impl NodePtr {
+    #[inline(always)]
+    pub(crate) fn from_node<T>(node: NonNull<Node<T>>) -> Self {
+        NodePtr(node.cast())
+    }
+
+    /// # Safety
+    ///
+    /// The node is one for a `T`.
+    #[inline(always)]
+    pub(crate) unsafe fn node<T>(self) -> NonNull<Node<T>> {
+        self.0.cast()
+    }
+}
+
+impl<T> Node<T> {
+    /// The header.
+    ///
+    /// # Safety
+    ///
+    /// `node` is alive: its chunk has not been freed.
+    #[inline(always)]
+    unsafe fn header<'a>(node: NonNull<Self>) -> &'a Header {
+        // SAFETY: alive by contract; headers are initialised before a node is given out, and only
+        // shared references to them are ever made.
+        unsafe { node.cast::<Header>().as_ref() }
+    }
+
+    /// The pool that the node's object belongs to.
+    ///
+    /// # Safety
+    ///
+    /// `node` is alive and holds an object.
+    #[inline(always)]
+    pub(crate) unsafe fn pool(node: NonNull<Self>) -> *const () {
+        // SAFETY: by contract.
+        unsafe { Self::header(node) }.link.get()
+    }
+
+    /// The count of sharers.
+    ///
+    /// # Safety
+    ///
+    /// `node` is alive for `'a`.
+    pub(crate) unsafe fn sharers<'a>(node: NonNull<Self>) -> &'a AtomicUsize {
+        // SAFETY: by contract.
+        &unsafe { Self::header(node) }.sharers
+    }
+
+    /// The address of the object.
+    ///
+    /// # Safety
+    ///
+    /// `node` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn value(node: NonNull<Self>) -> NonNull<T> {
+        // SAFETY: the offset is within the node.
+        let value = unsafe { node.cast::<u8>().add(offset_of!(Node<T>, value)) };
+        value.cast()
+    }
+
+    /// The node of the object at `value`.
+    ///
+    /// # Safety
+    ///
+    /// `value` came from [`value`](Self::value), with its provenance.
+    pub(crate) unsafe fn of_value(value: NonNull<T>) -> NonNull<Self> {
+        // SAFETY: undoes what `value` did.
+        let node = unsafe { value.cast::<u8>().sub(offset_of!(Node<T>, value)) };
+        node.cast()
+    }
+
+    /// Writes the header of memory that was never a node before.
+    ///
+    /// # Safety
+    ///
+    /// `node` is memory for a node, and the caller's alone.
+    unsafe fn prepare(node: NonNull<Self>) {
+        let header = Header {
+            link: Cell::new(ptr::null()),
+            sharers: AtomicUsize::new(0),
+        };
+        // SAFETY: by contract.
+        unsafe { node.cast::<Header>().write(header) };
+    }
+
+    /// Makes an object in a vacant node.
+    ///
+    /// # Panics
+    ///
+    /// If `make` panics, or hands over an object that stands elsewhere. The node is vacant then.
+    ///
+    /// # Safety
+    ///
+    /// `node` is alive, vacant, and the caller's alone.
+    pub(crate) unsafe fn fill(
+        node: NonNull<Self>,
+        pool: *const (),
+        make: impl FnOnce(Place<'_, T>) -> Ready<'_, T>,
+    ) {
+        // SAFETY: by contract; uninitialised memory is a valid `MaybeUninit`.
+        let place = unsafe { Self::value(node).cast::<MaybeUninit<T>>().as_mut() };
+        let address: NonNull<T> = NonNull::from(&mut *place).cast();
+        let ready = make(Place::new(place));
+        assert!(
+            ptr::addr_eq(&raw const *ready, address.as_ptr()),
+            "an object was made in another place than the one given"
+        );
+        ready.into_ptr();
+        // SAFETY: by contract.
+        let header = unsafe { Self::header(node) };
+        header.link.set(pool);
+    }
+}
+
+/// Nodes for one thread.
+pub(crate) struct Chunks<T> {
+    chunks: Vec<Chunk<T>>,
+    /// The first node of the newest chunk that was never used, and how many there are.
+    fresh: NonNull<Node<T>>,
+    fresh_left: usize,
+    /// Vacant nodes that were used before, linked through their headers.
+    vacant: *const Node<T>,
+    /// Nodes in all chunks.
+    nodes: usize,
+}
+
+struct Chunk<T> {
+    memory: NonNull<Node<T>>,
+    nodes: usize,
+}
+
+impl<T> Chunk<T> {
+    /// # Panics
+    ///
+    /// If the chunk exceeds the address space. Aborts, as a `Box` would, when memory is out.
+    fn new(nodes: usize) -> Self {
+        let layout = Self::layout(nodes).expect("a growth step exceeds the address space");
+        // SAFETY: a node has a header, so the size is not 0.
+        let memory = unsafe { alloc(layout) };
+        match NonNull::new(memory.cast()) {
+            Some(memory) => Chunk { memory, nodes },
+            None => handle_alloc_error(layout),
+        }
+    }
+
+    fn layout(nodes: usize) -> Option<Layout> {
+        Layout::array::<Node<T>>(nodes).ok()
+    }
+}
+
+impl<T> Drop for Chunk<T> {
+    fn drop(&mut self) {
+        if let Some(layout) = Self::layout(self.nodes) {
+            // SAFETY: allocated in `new` with this layout.
+            unsafe { dealloc(self.memory.as_ptr().cast(), layout) };
+        }
+    }
+}
+
+impl<T> Chunks<T> {
+    pub(crate) const fn new() -> Self {
+        Chunks {
+            chunks: Vec::new(),
+            fresh: NonNull::dangling(),
+            fresh_left: 0,
+            vacant: ptr::null(),
+            nodes: 0,
+        }
+    }
+
+    /// A vacant node, if there is one.
+    pub(crate) fn take(&mut self) -> Option<NonNull<Node<T>>> {
+        if let Some(node) = NonNull::new(self.vacant.cast_mut()) {
+            // SAFETY: a node in the list is alive, and vacant, so its link is the next one.
+            let next = unsafe { Node::pool(node) };
+            self.vacant = next.cast();
+            return Some(node);
+        }
+        self.take_fresh()
+    }
+
+    /// A node that was never used, if there is one.
+    fn take_fresh(&mut self) -> Option<NonNull<Node<T>>> {
+        if self.fresh_left == 0 {
+            return None;
+        }
+        let node = self.fresh;
+        self.fresh_left -= 1;
+        // SAFETY: within the newest chunk, or one past its end.
+        self.fresh = unsafe { node.add(1) };
+        // SAFETY: within the chunk, and never used before.
+        unsafe { Node::prepare(node) };
+        Some(node)
+    }
+
+    /// Takes back a node that is vacant again.
+    ///
+    /// # Safety
+    ///
+    /// `node` came from [`take`](Self::take), is the caller's alone, and its object is gone.
+    pub(crate) unsafe fn give(&mut self, node: NonNull<Node<T>>) {
+        // SAFETY: by contract.
+        let header = unsafe { Node::header(node) };
+        header.link.set(self.vacant.cast());
+        self.vacant = node.as_ptr();
+    }
+
+    /// How many nodes the next chunk has, when `grow_by` was asked for or not.
+    ///
+    /// `usize::MAX` nodes or more are left to the allocator to refuse.
+    pub(crate) fn next_step(&self, grow_by: Option<usize>, capacity: Option<usize>) -> usize {
+        let step = grow_by.unwrap_or_else(|| {
+            let most = (LARGEST_STEP / size_of::<Node<T>>()).max(1);
+            self.nodes.max(FIRST_CHUNK).min(most)
+        });
+        let room = capacity.map_or(usize::MAX, |capacity| capacity.saturating_sub(self.nodes));
+        step.min(room).max(1)
+    }
+
+    /// Adds a chunk. What was left of the chunk before goes to the vacant nodes.
+    fn add(&mut self, chunk: Chunk<T>) {
+        while let Some(node) = self.take_fresh() {
+            // SAFETY: just taken, and never held an object.
+            unsafe { self.give(node) };
+        }
+        self.fresh = chunk.memory;
+        self.fresh_left = chunk.nodes;
+        self.nodes += chunk.nodes;
+        self.chunks.push(chunk);
+    }
+
+    /// A vacant node, growing if there is none.
+    pub(crate) fn take_or_grow(
+        &mut self,
+        grow_by: Option<usize>,
+        capacity: Option<usize>,
+    ) -> NonNull<Node<T>> {
+        loop {
+            if let Some(node) = self.take() {
+                return node;
+            }
+            let step = self.next_step(grow_by, capacity);
+            self.add(Chunk::new(step));
+        }
+    }
+}
+
+/// Nodes for many threads.
+pub(crate) struct Arena<T> {
+    kind: Kind<T>,
+    grow_by: Option<usize>,
+    capacity: Option<usize>,
+}
+
+enum Kind<T> {
+    /// Each node by itself from the allocator.
+    Single,
+    Chunked {
+        chunks: Mutex<Chunks<T>>,
+        /// Held by the thread that grows.
+        growth: Mutex<()>,
+    },
+}
+
+impl<T> Arena<T> {
+    /// Nodes in chunks.
+    pub(crate) fn chunked(grow_by: Option<usize>, capacity: Option<usize>) -> Self {
+        let kind = Kind::Chunked {
+            chunks: Mutex::new(Chunks::new()),
+            growth: Mutex::new(()),
+        };
+        Arena {
+            kind,
+            grow_by,
+            capacity,
+        }
+    }
+
+    /// Each node by itself, straight from the allocator.
+    pub(crate) fn single() -> Self {
+        Arena {
+            kind: Kind::Single,
+            grow_by: None,
+            capacity: None,
+        }
+    }
+
+    /// A vacant node.
+    pub(crate) fn take(&self) -> NonNull<Node<T>> {
+        let (chunks, growth) = match &self.kind {
+            Kind::Single => {
+                // Freed in `give`.
+                let node = ManuallyDrop::new(Chunk::new(1)).memory;
+                // SAFETY: allocated just now.
+                unsafe { Node::prepare(node) };
+                return node;
+            }
+            Kind::Chunked { chunks, growth } => (chunks, growth),
+        };
+        if let Some(node) = chunks.lock().take() {
+            return node;
+        }
+        let _growing = growth.lock();
+        loop {
+            // Another thread may have grown while this one waited to.
+            let step = {
+                let mut chunks = chunks.lock();
+                if let Some(node) = chunks.take() {
+                    return node;
+                }
+                chunks.next_step(self.grow_by, self.capacity)
+            };
+            let chunk = Chunk::new(step);
+            chunks.lock().add(chunk);
+        }
+    }
+
+    /// Makes sure that the next `nodes` takes find memory there, as one chunk if need be.
+    pub(crate) fn reserve(&self, nodes: usize) {
+        if let Kind::Chunked { chunks, growth } = &self.kind {
+            let _growing = growth.lock();
+            if chunks.lock().fresh_left < nodes {
+                let chunk = Chunk::new(nodes);
+                chunks.lock().add(chunk);
+            }
+        }
+    }
+
+    /// Takes back a node that is vacant again.
+    ///
+    /// # Safety
+    ///
+    /// `node` came from [`take`](Self::take) of this arena, is the caller's alone, and its object
+    /// is gone.
+    pub(crate) unsafe fn give(&self, node: NonNull<Node<T>>) {
+        match &self.kind {
+            Kind::Single => drop(Chunk {
+                memory: node,
+                nodes: 1,
+            }),
+            // SAFETY: by contract.
+            Kind::Chunked { chunks, .. } => unsafe { chunks.lock().give(node) },
+        }
+    }
+
+    /// Whether `nodes` nodes fit into the address space.
+    pub(crate) fn fits(nodes: usize) -> bool {
+        Chunk::<T>::layout(nodes).is_some()
+    }
+
+    pub(crate) const fn node_size() -> usize {
+        size_of::<Node<T>>()
+    }
+}
+
+// SAFETY: a node in the arena holds no object, so a `Chunks` is memory and nothing else.
+unsafe impl<T> Send for Chunks<T> {}

@@ -1,0 +1,216 @@
+//! The depot: idle objects that are in no thread's cache, as a stack of batches.
+//!
+//! All of it is under the centre's lock, and all of it is short: a visit moves one batch by
+//! pointer, or, for a thread that may not cache, one object.
+#![allow(unsafe_code)] // The parts of a cache that trust its word.
+
+use std::mem;
+
+use super::cache::{Batch, Below, Cache};
+use crate::arena::NodePtr;
+use crate::backend::slots::Centre;
+
+/// For how many visits caches stay revoked after the pool ran dry.
+///
+/// Each time nothing is idle at the depot and the bound is reached, the caches have to be searched,
+/// at the price of a barrier. A pool that ran dry is likely to again, so for a while every release
+/// goes to the depot, where the next one who finds nothing needs no search. 64 visits cost about
+/// what a barrier does, so the price of running dry is at most doubled, and not paid per poll.
+const DRY_VISITS: u32 = 64;
+
+pub(crate) struct Depot {
+    batch_size: usize,
+    max_idle: usize,
+    /// Full batches, those that came last at the end.
+    full: Vec<Batch>,
+    /// One batch that is being filled and emptied object by object.
+    loose: Batch,
+    /// Empty batches, to be filled again.
+    shells: Vec<Batch>,
+    /// Visits for which caches stay revoked.
+    dry: u32,
+    pub(super) exchanges: u64,
+}
+
+impl Depot {
+    pub(super) fn new(batch_size: usize, max_idle: Option<usize>) -> Self {
+        Depot {
+            batch_size,
+            max_idle: max_idle.unwrap_or(usize::MAX),
+            full: Vec::new(),
+            loose: Batch::new(batch_size),
+            shells: Vec::new(),
+            dry: 0,
+            exchanges: 0,
+        }
+    }
+
+    /// Idle objects here.
+    pub(super) fn idle(&self) -> usize {
+        self.full.len() * self.batch_size + self.loose.len()
+    }
+
+    /// Whether `more` objects could take the pool past `max_idle`, if the caches of `active`
+    /// threads were as full as they get.
+    pub(super) fn may_overflow(&self, more: usize, active: usize) -> bool {
+        let cached = active.saturating_mul(2 * self.batch_size);
+        self.idle().saturating_add(cached).saturating_add(more) > self.max_idle
+    }
+
+    pub(super) fn ran_dry(&mut self) {
+        self.dry = DRY_VISITS;
+    }
+
+    /// Takes one object, for a thread that may not cache.
+    pub(super) fn take_one(&mut self) -> Option<NodePtr> {
+        let node = match self.loose.pop() {
+            Some(node) => node,
+            None => {
+                let full = self.full.pop()?;
+                let shell = mem::replace(&mut self.loose, full);
+                self.shells.push(shell);
+                self.loose.pop()?
+            }
+        };
+        self.visited();
+        Some(node)
+    }
+
+    /// Puts one object, from a thread that may not cache.
+    pub(super) fn put_one(&mut self, node: NodePtr) {
+        self.keep(node);
+        self.visited();
+    }
+
+    fn visited(&mut self) {
+        self.exchanges += 1;
+        self.dry = self.dry.saturating_sub(1);
+    }
+
+    fn keep(&mut self, node: NodePtr) {
+        if self.loose.is_full() {
+            let shell = self.shell();
+            let full = mem::replace(&mut self.loose, shell);
+            self.full.push(full);
+        }
+        self.loose.push(node);
+    }
+
+    fn shell(&mut self) -> Batch {
+        self.shells
+            .pop()
+            .unwrap_or_else(|| Batch::new(self.batch_size))
+    }
+
+    /// Whether the next exchange has to allocate a shell; the caller brings one, so that memory is
+    /// not asked for under the lock.
+    pub(super) fn needs_shell(&self) -> bool {
+        self.shells.is_empty()
+    }
+
+    pub(super) fn add_shell(&mut self, shell: Batch) {
+        self.shells.push(shell);
+    }
+
+    /// Gives a batch for the empty `top` of a cache, if one is here, and takes one object off it.
+    pub(super) fn refill(&mut self, word: &mut usize, cache: &mut Cache) -> Option<NodePtr> {
+        debug_assert_eq!(*word, 0);
+        let batch = match self.full.pop() {
+            Some(full) => full,
+            None if self.loose.len() > 0 => {
+                let shell = self.shell();
+                mem::replace(&mut self.loose, shell)
+            }
+            None => return None,
+        };
+        let (shell, filled) = cache.replace_top(*word, batch);
+        self.shells.push(shell);
+        self.visited();
+        // SAFETY: the lock is held and the owner is not inside; a batch from here is not empty.
+        let node = unsafe { cache.pop(filled) };
+        *word = filled - 1;
+        Some(node)
+    }
+
+    /// Takes the batch below in a cache whose batches are both full, and puts `node` on top of what
+    /// stays. Also for a cache with room, which was revoked meanwhile.
+    pub(super) fn spill(&mut self, word: &mut usize, cache: &mut Cache, below: &Below, node: NodePtr) {
+        if cache.top_is_full(*word) {
+            *word = cache.turn_down(below);
+        }
+        if cache.top_is_full(*word) {
+            let shell = self.shell();
+            let full = mem::replace(&mut cache.below, shell);
+            self.full.push(full);
+            *word = cache.turn_down(below);
+            self.visited();
+        }
+        // SAFETY: the lock is held and the owner is not inside; `top` was just made to have room.
+        unsafe { cache.push(*word, node) };
+        *word += 1;
+    }
+
+    /// Takes out the `n` objects that have been idle longest, or all.
+    pub(super) fn take_oldest(&mut self, n: usize) -> Vec<NodePtr> {
+        let n = n.min(self.idle());
+        let mut out = Vec::with_capacity(n);
+        let batches = (n / self.batch_size).min(self.full.len());
+        for mut batch in self.full.drain(..batches) {
+            out.extend(batch.drain());
+            self.shells.push(batch);
+        }
+        if let Some(oldest) = self.full.first_mut() {
+            let rest = n - out.len();
+            oldest.take_oldest(rest, &mut out);
+            // A batch among the full ones is full: what is left of this one is kept singly.
+            if rest > 0 {
+                let mut batch = self.full.remove(0);
+                for node in batch.drain() {
+                    self.keep(node);
+                }
+                self.shells.push(batch);
+            }
+        }
+        let rest = n - out.len();
+        self.loose.take_oldest(rest, &mut out);
+        out
+    }
+
+    /// Lets go of the memory of empty batches.
+    pub(super) fn shrink(&mut self) {
+        self.shells = Vec::new();
+        self.full.shrink_to_fit();
+    }
+}
+
+impl Centre for Depot {
+    type State = Cache;
+    type Meter = Below;
+
+    fn empty(&self) -> Cache {
+        Cache::new(self.batch_size)
+    }
+
+    fn gather(&mut self, word: usize, cache: &mut Cache, below: &Below) {
+        if cache.below.len() > 0 {
+            let shell = self.shell();
+            self.full.push(mem::replace(&mut cache.below, shell));
+            below.set(0);
+        }
+        if word == self.batch_size {
+            let shell = self.shell();
+            let (full, _) = cache.replace_top(word, shell);
+            self.full.push(full);
+        } else {
+            for at in (1..=word).rev() {
+                // SAFETY: the caller has the cache to itself, and `word` is its word.
+                let node = unsafe { cache.pop(at) };
+                self.keep(node);
+            }
+        }
+    }
+
+    fn may_cache(&self, active: usize) -> bool {
+        self.dry == 0 && !self.may_overflow(0, active + 1)
+    }
+}

@@ -1,0 +1,207 @@
+//! Heap: no pool at all. Every acquire makes an object in memory of its own, every drop destroys
+//! it: the control to measure the others against.
+//!
+//! To be as fast as the allocator under it, a pool without a bound counts its objects in the
+//! threads' slots. A bound is one shared count.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::slots::{Centre, Locked, OwnedCount, Slot, Slots};
+use super::{Counts, NotFrozen, Store, Taken};
+use crate::arena::NodePtr;
+use crate::config::Config;
+use crate::error::AcquireError;
+use crate::ledger::Ledger;
+
+pub(crate) struct Heap {
+    slots: Arc<Slots<Totals>>,
+    _tail: NotFrozen,
+}
+
+/// Objects made and destroyed by threads that have given up their slots, or have none.
+#[derive(Default)]
+struct Totals {
+    created: u64,
+    destroyed: u64,
+}
+
+/// Objects made and destroyed by one thread.
+#[derive(Default)]
+struct Tally {
+    created: OwnedCount,
+    destroyed: OwnedCount,
+}
+
+impl Centre for Totals {
+    type State = ();
+    type Meter = Tally;
+
+    fn empty(&self) {}
+
+    fn gather(&mut self, _word: usize, (): &mut (), tally: &Tally) {
+        self.created += tally.created.get();
+        self.destroyed += tally.destroyed.get();
+        tally.created.set(0);
+        tally.destroyed.set(0);
+    }
+}
+
+/// What became of a count.
+enum Counted {
+    Yes,
+    AtTheBound,
+    Closed,
+}
+
+impl Heap {
+    pub(super) fn new(_config: &Config) -> Self {
+        Heap {
+            slots: Slots::new(Totals::default()),
+            _tail: NotFrozen::new(),
+        }
+    }
+
+    fn admit_one(&self, ledger: &Ledger) -> Counted {
+        let count = |tally: &Tally| {
+            if ledger.is_bounded() {
+                return ledger.admit();
+            }
+            tally.created.increment();
+            true
+        };
+        let own = self.slots.own();
+        if let Some(admitted) = own.and_then(|slot| inside(slot, count)) {
+            return if admitted { Counted::Yes } else { Counted::AtTheBound };
+        }
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
+            return Counted::Closed;
+        }
+        let admitted = match own.and_then(|slot| centre.with_own(slot, |_, (), tally, _| count(tally))) {
+            Some(admitted) => admitted,
+            None if ledger.is_bounded() => ledger.admit(),
+            None => {
+                centre.shared().created += 1;
+                true
+            }
+        };
+        if admitted { Counted::Yes } else { Counted::AtTheBound }
+    }
+
+    fn totals_of(centre: &mut Locked<'_, Totals>) -> (u64, u64) {
+        let (mut created, mut destroyed) = (0, 0);
+        centre.for_each_active(|_, tally| {
+            created += tally.created.get();
+            destroyed += tally.destroyed.get();
+        });
+        let totals = centre.shared();
+        (totals.created + created, totals.destroyed + destroyed)
+    }
+}
+
+/// Runs `count` inside the slot, if the owner may enter.
+fn inside<R>(slot: &Slot<(), Tally>, count: impl FnOnce(&Tally) -> R) -> Option<R> {
+    let word = slot.enter()?;
+    let result = count(slot.meter());
+    slot.leave(word);
+    Some(result)
+}
+
+impl Store for Heap {
+    fn take(&self, ledger: &Ledger, make: bool) -> Taken {
+        if !make {
+            let closed = self.slots.lock().is_closed();
+            return if closed { Taken::Closed } else { Taken::Exhausted };
+        }
+        match self.admit_one(ledger) {
+            Counted::Yes => Taken::Admitted,
+            Counted::AtTheBound => Taken::Exhausted,
+            Counted::Closed => Taken::Closed,
+        }
+    }
+
+    fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
+        Err(node)
+    }
+
+    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
+        self.slots.lock().wait(deadline, |_| !ledger.at_bound())
+    }
+
+    fn gather(&self, _keep: usize) -> Vec<NodePtr> {
+        Vec::new()
+    }
+
+    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
+        let mut centre = self.slots.lock();
+        if !centre.is_closed() {
+            centre.close();
+            // From here on, under this lock, the ledger counts.
+            let totals = std::mem::take(centre.shared());
+            let live = totals.created - totals.destroyed;
+            ledger.settle(totals.created, live as usize);
+        }
+        Vec::new()
+    }
+
+    fn counts(&self) -> Counts {
+        let centre = self.slots.lock();
+        Counts {
+            revocations: centre.revocations(),
+            waits: centre.waiters().total(),
+            ..Counts::default()
+        }
+    }
+
+    fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError> {
+        match self.admit_one(ledger) {
+            Counted::Yes => Ok(()),
+            Counted::AtTheBound => Err(AcquireError::Exhausted),
+            Counted::Closed => Err(AcquireError::Closed),
+        }
+    }
+
+    fn dismiss(&self, ledger: &Ledger) -> bool {
+        let bounded = ledger.is_bounded();
+        let own = self.slots.own();
+        if let Some(slot) = own
+            && let Some(word) = slot.enter()
+        {
+            if bounded {
+                ledger.leave_room();
+            } else {
+                slot.meter().destroyed.increment();
+            }
+            slot.leave(word);
+            return bounded && ledger.release_ref();
+        }
+        let mut centre = self.slots.lock();
+        if bounded || centre.is_closed() {
+            ledger.leave_room();
+            centre.waiters().notify_one();
+            // The next release may do without the lock, if that is allowed.
+            if let Some(slot) = own {
+                centre.with_own(slot, |_, (), _, _| ());
+            }
+            drop(centre);
+            return ledger.release_ref();
+        }
+        let counted = own.and_then(|slot| {
+            centre.with_own(slot, |_, (), tally, _| tally.destroyed.increment())
+        });
+        if counted.is_none() {
+            centre.shared().destroyed += 1;
+        }
+        false
+    }
+
+    fn totals(&self, ledger: &Ledger) -> (u64, usize) {
+        let mut centre = self.slots.lock();
+        if ledger.is_bounded() || centre.is_closed() {
+            return (ledger.created(), ledger.live());
+        }
+        let (created, destroyed) = Self::totals_of(&mut centre);
+        (created, (created - destroyed) as usize)
+    }
+}

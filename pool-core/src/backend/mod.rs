@@ -1,0 +1,206 @@
+//! Where idle objects are kept: the contract of a backend, and the choice between four at run time.
+//!
+//! A backend moves pointers. It never makes, resets, drops or looks at an object, and so runs no
+//! code of the user's; `inner` and `release` do that, before or after, and never in between.
+#![allow(unsafe_code)] // `Sync` of a marker.
+
+pub(crate) mod batched;
+mod heap;
+mod mutex;
+mod queue;
+pub(crate) mod slots;
+
+use std::time::Instant;
+
+use self::batched::Batched;
+use self::heap::Heap;
+use self::mutex::MutexStack;
+use self::queue::Queue;
+use crate::arena::NodePtr;
+use crate::config::{Backend, Config};
+use crate::error::AcquireError;
+use crate::ledger::Ledger;
+
+/// What came of looking for an object.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// One was idle; it is the caller's now.
+    Idle(NodePtr),
+    /// None was idle, and the caller has leave to make one.
+    Admitted,
+    /// None was idle, and none may be made.
+    Exhausted,
+    /// The pool is closed.
+    Closed,
+}
+
+/// What a backend counts, beyond what is alive.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Idle objects, wherever they are.
+    pub(crate) idle: usize,
+    /// Those of them in thread caches.
+    pub(crate) cached: usize,
+    /// Visits to the depot.
+    pub(crate) exchanges: u64,
+    /// Revocations that paid a barrier.
+    pub(crate) revocations: u64,
+    /// Acquires that had to wait.
+    pub(crate) waits: u64,
+}
+
+/// The contract of a backend.
+///
+/// All of it may be called by any thread at any time. Objects are told apart by nothing but their
+/// address; each pointer a backend gives out it was given, and it gives it out once.
+pub(crate) trait Store {
+    /// Takes an idle object; else, with `make`, leave to make one.
+    ///
+    /// An idle object in another thread's cache may be missed in favour of making one, but never
+    /// in favour of [`Taken::Exhausted`], which is exact: at one moment within the call nothing
+    /// was idle anywhere, and, with `make`, the bound was reached.
+    fn take(&self, ledger: &Ledger, make: bool) -> Taken;
+
+    /// Keeps an object for the next who takes. Gives it back if it is not wanted: the pool is
+    /// closed, or has as many idle objects as it may keep.
+    ///
+    /// Once kept, the object may be taken, and at the end of the pool destroyed, and the pool with
+    /// it: the caller must not touch either again.
+    fn put(&self, node: NodePtr) -> Result<(), NodePtr>;
+
+    /// Waits until an object is idle, the bound leaves room, or the pool is closed; `false` if
+    /// `deadline` passed first.
+    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool;
+
+    /// Takes out the idle objects beyond `keep`, those idle longest first; leaves the others where
+    /// any thread finds them first.
+    fn gather(&self, keep: usize) -> Vec<NodePtr>;
+
+    /// Closes for good and takes out every idle object: from now on each `put` gives back.
+    fn close(&self, ledger: &Ledger) -> Vec<NodePtr>;
+
+    /// Puts what the calling thread caches where every thread finds it.
+    fn flush(&self) {}
+
+    /// Counts, exact once handles are at rest.
+    fn counts(&self) -> Counts;
+
+    /// Leave to make one object more, whether or not one is idle.
+    fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError>;
+
+    /// Notes that an object that was admitted is no more, and wakes a waiter, since there is room.
+    /// `true` if it was the last and no [`Pool`](crate::Pool) is left: the caller frees the pool.
+    /// On `false` the caller must not touch it again.
+    fn dismiss(&self, ledger: &Ledger) -> bool;
+
+    /// Objects made so far, and how many of them are alive.
+    fn totals(&self, ledger: &Ledger) -> (u64, usize) {
+        (ledger.created(), ledger.live())
+    }
+}
+
+/// Leave from the ledger, unless the pool is closed.
+fn admit_unless(closed: bool, ledger: &Ledger) -> Result<(), AcquireError> {
+    if closed {
+        Err(AcquireError::Closed)
+    } else if ledger.admit() {
+        Ok(())
+    } else {
+        Err(AcquireError::Exhausted)
+    }
+}
+
+/// In a store, tells the compiler that a reference to it is no promise that it can still be read:
+/// when `put` gives the object up, another thread may free the pool before `put` has returned
+/// (LIFE-TAIL).
+pub(crate) struct NotFrozen(#[allow(dead_code)] std::cell::UnsafeCell<()>);
+
+impl NotFrozen {
+    fn new() -> Self {
+        NotFrozen(std::cell::UnsafeCell::new(()))
+    }
+}
+
+// SAFETY: holds nothing.
+unsafe impl Sync for NotFrozen {}
+
+/// A backend chosen at run time.
+pub(crate) enum AnyStore {
+    Heap(Heap),
+    Mutex(MutexStack),
+    Queue(Queue),
+    Batched(Batched),
+}
+
+macro_rules! each {
+    ($any:expr, $store:ident => $call:expr) => {
+        match $any {
+            AnyStore::Heap($store) => $call,
+            AnyStore::Mutex($store) => $call,
+            AnyStore::Queue($store) => $call,
+            AnyStore::Batched($store) => $call,
+        }
+    };
+}
+
+impl AnyStore {
+    pub(crate) fn new(config: &Config) -> Self {
+        match config.backend {
+            Backend::Heap => AnyStore::Heap(Heap::new(config)),
+            Backend::Mutex => AnyStore::Mutex(MutexStack::new(config)),
+            Backend::Queue => AnyStore::Queue(Queue::new(config)),
+            Backend::Batched => AnyStore::Batched(Batched::new(config)),
+        }
+    }
+
+    /// The number with which a hit finds the calling thread's cache; of no pool, where there are
+    /// no caches.
+    pub(crate) fn cache_number(&self) -> u64 {
+        match self {
+            AnyStore::Batched(batched) => batched.number(),
+            _ => slots::NO_POOL,
+        }
+    }
+}
+
+impl Store for AnyStore {
+    fn take(&self, ledger: &Ledger, make: bool) -> Taken {
+        each!(self, store => store.take(ledger, make))
+    }
+
+    fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
+        each!(self, store => store.put(node))
+    }
+
+    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
+        each!(self, store => store.wait(ledger, deadline))
+    }
+
+    fn gather(&self, keep: usize) -> Vec<NodePtr> {
+        each!(self, store => store.gather(keep))
+    }
+
+    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
+        each!(self, store => store.close(ledger))
+    }
+
+    fn flush(&self) {
+        each!(self, store => store.flush());
+    }
+
+    fn counts(&self) -> Counts {
+        each!(self, store => store.counts())
+    }
+
+    fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError> {
+        each!(self, store => store.admit(ledger))
+    }
+
+    fn dismiss(&self, ledger: &Ledger) -> bool {
+        each!(self, store => store.dismiss(ledger))
+    }
+
+    fn totals(&self, ledger: &Ledger) -> (u64, usize) {
+        each!(self, store => store.totals(ledger))
+    }
+}

@@ -1,0 +1,190 @@
+//! Queue: one queue for all threads, first in, first out.
+//!
+//! The queue is crossbeam's: an array when the pool is bounded, so that it never allocates; a list
+//! of blocks when not. What is added here is the end of life and the exact bound: a release happens
+//! inside the thread's slot, which holds nothing, so that a revocation knows that no release is
+//! under way.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossbeam_queue::{ArrayQueue, SegQueue};
+
+use super::slots::{Centre, Slots};
+use super::{Counts, NotFrozen, Store, Taken, admit_unless};
+use crate::arena::NodePtr;
+use crate::config::Config;
+use crate::error::AcquireError;
+use crate::ledger::Ledger;
+
+/// A bounded queue takes 16 bytes an object from the start; past this many (1 GiB), it is a list
+/// instead, and the bound is kept by the count of objects alone.
+const LARGEST_ARRAY: usize = 1 << 26;
+
+pub(crate) struct Queue {
+    // In an `Arc` of the slots, so that a release that has left its slot touches nothing of the
+    // pool any more.
+    slots: Arc<Slots<Nothing>>,
+    objects: Objects,
+    _tail: NotFrozen,
+}
+
+enum Objects {
+    Array(ArrayQueue<NodePtr>),
+    List {
+        queue: SegQueue<NodePtr>,
+        max_idle: Option<usize>,
+    },
+}
+
+/// The slots of a queue hold nothing.
+struct Nothing;
+
+impl Centre for Nothing {
+    type State = ();
+    type Meter = ();
+
+    fn empty(&self) {}
+
+    fn gather(&mut self, _word: usize, (): &mut (), (): &()) {}
+}
+
+impl Objects {
+    fn new(config: &Config) -> Self {
+        let most = config.capacity.into_iter().chain(config.max_idle).min();
+        match most {
+            // An array has room for one at least, and `max_idle` may be 0.
+            Some(most @ 1..=LARGEST_ARRAY) => Objects::Array(ArrayQueue::new(most)),
+            _ => Objects::List {
+                queue: SegQueue::new(),
+                max_idle: config.max_idle,
+            },
+        }
+    }
+
+    fn push(&self, node: NodePtr) -> Result<(), NodePtr> {
+        match self {
+            Objects::Array(queue) => queue.push(node),
+            Objects::List { queue, max_idle } => {
+                if max_idle.is_some_and(|max_idle| queue.len() >= max_idle) {
+                    return Err(node);
+                }
+                queue.push(node);
+                Ok(())
+            }
+        }
+    }
+
+    fn pop(&self) -> Option<NodePtr> {
+        match self {
+            Objects::Array(queue) => queue.pop(),
+            Objects::List { queue, .. } => queue.pop(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Objects::Array(queue) => queue.len(),
+            Objects::List { queue, .. } => queue.len(),
+        }
+    }
+}
+
+impl Queue {
+    pub(super) fn new(config: &Config) -> Self {
+        Queue {
+            slots: Slots::new(Nothing),
+            objects: Objects::new(config),
+            _tail: NotFrozen::new(),
+        }
+    }
+}
+
+impl Store for Queue {
+    fn take(&self, ledger: &Ledger, make: bool) -> Taken {
+        if let Some(node) = self.objects.pop() {
+            return Taken::Idle(node);
+        }
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
+            return Taken::Closed;
+        }
+        if make && ledger.admit() {
+            return Taken::Admitted;
+        }
+        // No release is under way after this, and none begins before the lock is given up.
+        centre.revoke_all();
+        if let Some(node) = self.objects.pop() {
+            return Taken::Idle(node);
+        }
+        if make && ledger.admit() {
+            return Taken::Admitted;
+        }
+        Taken::Exhausted
+    }
+
+    fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
+        let own = self.slots.own();
+        if let Some(slot) = own
+            && let Some(word) = slot.enter()
+        {
+            let put = self.objects.push(node);
+            slot.leave(word);
+            return put;
+        }
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
+            return Err(node);
+        }
+        // The next release may do without the lock, if that is allowed.
+        if let Some(slot) = own {
+            centre.with_own(slot, |_, (), (), _| ());
+        }
+        self.objects.push(node)?;
+        centre.waiters().notify_one();
+        Ok(())
+    }
+
+    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
+        self.slots.lock().wait(deadline, |_| {
+            self.objects.len() > 0 || !ledger.at_bound()
+        })
+    }
+
+    fn gather(&self, keep: usize) -> Vec<NodePtr> {
+        let mut centre = self.slots.lock();
+        centre.revoke_all();
+        let surplus = self.objects.len().saturating_sub(keep);
+        // Acquires go on meanwhile, without the lock, so there may be fewer.
+        std::iter::from_fn(|| self.objects.pop()).take(surplus).collect()
+    }
+
+    fn close(&self, _ledger: &Ledger) -> Vec<NodePtr> {
+        let mut centre = self.slots.lock();
+        centre.close();
+        std::iter::from_fn(|| self.objects.pop()).collect()
+    }
+
+    fn counts(&self) -> Counts {
+        let centre = self.slots.lock();
+        Counts {
+            idle: self.objects.len(),
+            revocations: centre.revocations(),
+            waits: centre.waiters().total(),
+            ..Counts::default()
+        }
+    }
+
+    fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError> {
+        let centre = self.slots.lock();
+        admit_unless(centre.is_closed(), ledger)
+    }
+
+    fn dismiss(&self, ledger: &Ledger) -> bool {
+        ledger.leave_room();
+        if ledger.is_bounded() {
+            self.slots.lock().waiters().notify_one();
+        }
+        ledger.release_ref()
+    }
+}

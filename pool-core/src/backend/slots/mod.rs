@@ -1,0 +1,363 @@
+//! A slot for each thread, and the centre they share.
+//!
+//! This is the one mechanism behind everything that is fast and everything that is rare. A thread
+//! works in its own [`Slot`] without a lock, an atomic read-modify-write or a fence. Whoever needs
+//! the whole picture (an exhausted pool, a waiter, `drain`, `trim`, `close`, the end of a pool)
+//! takes the lock of the centre and revokes the slots: one barrier for all of them, then their
+//! contents are at the centre and stay there until the centre allows caching again.
+//!
+//! [`Batched`](super::batched) keeps its caches in slots, [`Queue`](super::queue) uses empty ones to
+//! know that no release is under way, [`Heap`](super::heap) counts in them.
+#![allow(unsafe_code)] // Slots are reached through raw pointers from thread-locals.
+
+mod slot;
+mod thread;
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crossbeam_utils::CachePadded;
+
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrier};
+use crate::wait::Waiters;
+
+pub(crate) use self::slot::Slot;
+pub(crate) use self::thread::NO_POOL;
+use self::thread::{Address, GiveUp};
+
+/// What the threads share, and what each has of it.
+pub(crate) trait Centre: Send + Sized + 'static {
+    /// The part of the state that a thread keeps in its slot.
+    type State: Send;
+    /// Counts in a slot that anyone may read.
+    type Meter: Default + Send + Sync;
+
+    /// The state of a slot that holds nothing.
+    fn empty(&self) -> Self::State;
+
+    /// Takes over all that a slot holds, given its word, and leaves it empty.
+    fn gather(&mut self, word: usize, state: &mut Self::State, meter: &Self::Meter);
+
+    /// Whether one more thread may keep something in its slot now, when `active` others may.
+    fn may_cache(&self, active: usize) -> bool {
+        let _ = active;
+        true
+    }
+}
+
+type SlotOf<C> = CachePadded<Slot<<C as Centre>::State, <C as Centre>::Meter>>;
+
+/// The slots of one pool. The number in here is all that a hit needs of it.
+pub(crate) struct Slots<C: Centre> {
+    /// Never used twice, never [`NO_POOL`].
+    number: u64,
+    /// Whether the system has the barrier that slots need; if not, all goes through the centre.
+    biased: bool,
+    waiters: Waiters,
+    /// Padded: written by every thread that comes here, next to nothing that a hit reads.
+    centre: CachePadded<Mutex<Inside<C>>>,
+}
+
+struct Inside<C: Centre> {
+    /// The slots that belong to a living thread, active or revoked.
+    taken: Vec<NonNull<SlotOf<C>>>,
+    /// The slots that were given up, for the next threads: many short threads need few slots.
+    vacant: Vec<NonNull<SlotOf<C>>>,
+    /// How many of `taken` are active.
+    active: usize,
+    closed: bool,
+    /// Revocations that found an active slot, and so paid a barrier.
+    revocations: u64,
+    shared: C,
+}
+
+// SAFETY: the pointers are to slots owned by this value, which are `Send` and `Sync` as far as
+// `Centre` asks; everything else in here is `Send` by the bounds of `Centre`.
+unsafe impl<C: Centre> Send for Inside<C> {}
+
+impl<C: Centre> Slots<C> {
+    pub(crate) fn new(shared: C) -> Arc<Self> {
+        Self::with_bias(shared, barrier::available())
+    }
+
+    /// As [`new`](Self::new); `biased` must not be true where the barrier is not available.
+    pub(crate) fn with_bias(shared: C, biased: bool) -> Arc<Self> {
+        Arc::new(Slots {
+            number: next_number(),
+            biased,
+            waiters: Waiters::new(),
+            centre: CachePadded::new(Mutex::new(Inside {
+                taken: Vec::new(),
+                vacant: Vec::new(),
+                active: 0,
+                closed: false,
+                revocations: 0,
+                shared,
+            })),
+        })
+    }
+
+    /// The number to look a slot up with.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The calling thread's slot, made if it has none; `None` if it can have none.
+    #[inline]
+    pub(crate) fn own(self: &Arc<Self>) -> Option<&Slot<C::State, C::Meter>> {
+        let slot = match thread::recent(self.number) {
+            Some(slot) => slot,
+            None if self.biased => thread::find_or_make(self.number, || self.take_slot())?,
+            None => return None,
+        };
+        // SAFETY: the address was given under this number, so by this value; it keeps its slots
+        // until it is dropped (SLOT-LIVES).
+        Some(unsafe { &*slot.cast::<SlotOf<C>>() })
+    }
+
+    fn take_slot(self: &Arc<Self>) -> (Address, Arc<dyn GiveUp>) {
+        let mut inside = self.centre.lock();
+        let slot = match inside.vacant.pop() {
+            Some(slot) => slot,
+            None => {
+                let slot = Slot::new(inside.shared.empty(), C::Meter::default());
+                NonNull::from(Box::leak(Box::new(CachePadded::new(slot))))
+            }
+        };
+        inside.taken.push(slot);
+        let slots: Arc<dyn GiveUp> = self.clone();
+        (slot.as_ptr().cast_const().cast(), slots)
+    }
+
+    /// The centre, locked.
+    pub(crate) fn lock(&self) -> Locked<'_, C> {
+        Locked {
+            slots: self,
+            inside: self.centre.lock(),
+        }
+    }
+}
+
+/// The calling thread's slot in the pool numbered `number`, if it was used lately: the lookup of a
+/// hit, which touches nothing of the pool.
+///
+/// # Safety
+///
+/// The number is that of a `Slots<C>` with this `C`, which outlives `'a`; or of none.
+#[inline(always)]
+pub(crate) unsafe fn recent<'a, C: Centre>(number: u64) -> Option<&'a Slot<C::State, C::Meter>> {
+    // SAFETY: as in `Slots::own`; the caller names the type and the lifetime.
+    thread::recent(number).map(|slot| unsafe { &**slot.cast::<SlotOf<C>>() })
+}
+
+impl<C: Centre> GiveUp for Slots<C> {
+    fn give_up(&self, address: Address) {
+        let mut locked = self.lock();
+        let inside = &mut *locked.inside;
+        let Some(at) = inside
+            .taken
+            .iter()
+            .position(|slot| slot.as_ptr().cast_const().cast() == address)
+        else {
+            return;
+        };
+        let pointer = inside.taken.swap_remove(at);
+        inside.vacant.push(pointer);
+        // SAFETY: in one of the lists, so alive (SLOT-LIVES).
+        let slot = unsafe { pointer.as_ref() };
+        if slot.is_active() {
+            let word = slot.own_word();
+            // SAFETY: the calling thread is the owner and is not inside; the lock is held, so no
+            // revoker is (BIAS-EXCLUSIVE).
+            slot.with_state(|state| inside.shared.gather(word, unsafe { &mut *state }, slot.meter()));
+            slot.end_revoke();
+            inside.active -= 1;
+            // Nobody waits: a waiter would have revoked the slot.
+        }
+    }
+}
+
+impl<C: Centre> Drop for Slots<C> {
+    fn drop(&mut self) {
+        let inside = self.centre.get_mut();
+        for slot in inside.taken.drain(..).chain(inside.vacant.drain(..)) {
+            // SAFETY: made by `Box::leak` in `take_slot`, freed here only. A thread that still has
+            // the address finds it only by this value's number, which it can no longer have, or by
+            // upgrading its weak reference, which fails (SLOT-LIVES).
+            drop(unsafe { Box::from_raw(slot.as_ptr()) });
+        }
+    }
+}
+
+/// The centre under its lock. Who holds one may revoke, and only then.
+pub(crate) struct Locked<'a, C: Centre> {
+    slots: &'a Slots<C>,
+    inside: MutexGuard<'a, Inside<C>>,
+}
+
+impl<C: Centre> Locked<'_, C> {
+    pub(crate) fn shared(&mut self) -> &mut C {
+        &mut self.inside.shared
+    }
+
+    /// Who waits at the centre.
+    pub(crate) fn waiters(&self) -> &Waiters {
+        &self.slots.waiters
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.inside.closed
+    }
+
+    pub(crate) fn revocations(&self) -> u64 {
+        self.inside.revocations
+    }
+
+    /// How many threads may keep something in their slots now.
+    pub(crate) fn active(&self) -> usize {
+        self.inside.active
+    }
+
+    /// Runs `f` on the calling thread's slot, activating it first if caching is allowed; `None` if
+    /// it is not.
+    ///
+    /// `f` gets the word, the state and the centre. Like all that runs under the lock, it must not
+    /// run code of the user's.
+    pub(crate) fn with_own<R>(
+        &mut self,
+        slot: &Slot<C::State, C::Meter>,
+        f: impl FnOnce(&mut usize, &mut C::State, &C::Meter, &mut C) -> R,
+    ) -> Option<R> {
+        let inside = &mut *self.inside;
+        if !slot.is_active() {
+            let allowed = !inside.closed
+                && !self.slots.waiters.any()
+                && inside.shared.may_cache(inside.active);
+            if !allowed {
+                return None;
+            }
+            slot.activate();
+            inside.active += 1;
+        }
+        let mut word = slot.own_word();
+        // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
+        // revoker is (BIAS-EXCLUSIVE).
+        let result = slot.with_state(|state| {
+            f(&mut word, unsafe { &mut *state }, slot.meter(), &mut inside.shared)
+        });
+        slot.set_own_word(word);
+        Some(result)
+    }
+
+    /// Brings what the calling thread's slot holds to the centre. It stays active.
+    pub(crate) fn flush(&mut self, slot: &Slot<C::State, C::Meter>) {
+        if slot.is_active() {
+            self.with_own(slot, |word, state, meter, shared| {
+                shared.gather(*word, state, meter);
+                *word = slot::EMPTY;
+            });
+        }
+    }
+
+    /// Brings what all slots hold to the centre. Until caching is allowed again, and for ever once
+    /// the pool is closed, their owners come to the centre for each operation.
+    pub(crate) fn revoke_all(&mut self) {
+        let inside = &mut *self.inside;
+        if inside.active == 0 {
+            return; // Those revoked already are empty, and are not looked at again (BIAS-STALE).
+        }
+        for slot in &inside.taken {
+            // SAFETY: in the list, so alive (SLOT-LIVES).
+            let slot = unsafe { slot.as_ref() };
+            if slot.is_active() {
+                slot.begin_revoke();
+            }
+        }
+        barrier::heavy();
+        for slot in &inside.taken {
+            // SAFETY: as above.
+            let slot = unsafe { slot.as_ref() };
+            if slot.is_revoking() {
+                let word = slot.settled();
+                // SAFETY: the owner was seen outside, after the barrier that follows the
+                // revocation, so it does not come in again before it has had the lock
+                // (BIAS-DEKKER, BIAS-EXCLUSIVE).
+                slot.with_state(|state| {
+                    inside.shared.gather(word, unsafe { &mut *state }, slot.meter());
+                });
+                slot.end_revoke();
+            }
+        }
+        inside.active = 0;
+        inside.revocations += 1;
+    }
+
+    /// Calls `f` with the word and meter of every slot that may hold something. Exact for a slot
+    /// whose owner is at rest.
+    pub(crate) fn for_each_active(&self, mut f: impl FnMut(usize, &C::Meter)) {
+        for slot in &self.inside.taken {
+            // SAFETY: in the list, so alive (SLOT-LIVES).
+            let slot = unsafe { slot.as_ref() };
+            if slot.is_active() {
+                f(slot.settled(), slot.meter());
+            }
+        }
+    }
+
+    /// Closes for good: revokes all, lets nobody cache again, wakes who waits.
+    pub(crate) fn close(&mut self) {
+        self.inside.closed = true;
+        self.revoke_all();
+        self.slots.waiters.notify_all();
+    }
+
+    /// Waits at the centre, caches revoked so that what comes back comes here, until `ready`
+    /// holds or the pool is closed; `false` if `deadline` passed first. `ready` is asked under the
+    /// lock.
+    pub(crate) fn wait(
+        &mut self,
+        deadline: Option<Instant>,
+        mut ready: impl FnMut(&mut C) -> bool,
+    ) -> bool {
+        let waiting = self.slots.waiters.arrive();
+        self.revoke_all();
+        loop {
+            if self.inside.closed || ready(&mut self.inside.shared) {
+                return true;
+            }
+            if waiting.sleep(&mut self.inside, deadline) {
+                return self.inside.closed || ready(&mut self.inside.shared);
+            }
+        }
+    }
+}
+
+fn next_number() -> u64 {
+    // 2^64 pools are not made in the life of a process.
+    static NEXT: ProcessCounter = ProcessCounter::new(NO_POOL + 1);
+    NEXT.next()
+}
+
+/// A count that only one thread writes, and any may read.
+#[derive(Default)]
+pub(crate) struct OwnedCount(AtomicU64);
+
+impl OwnedCount {
+    /// Adds one. Owner only: a load and a store, no read-modify-write.
+    #[inline(always)]
+    pub(crate) fn increment(&self) {
+        self.set(self.get() + 1);
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self) -> u64 {
+        // Relaxed: a count on its own; exact once the owner is at rest.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&self, count: u64) {
+        self.0.store(count, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,183 @@
+//! What can go wrong: building a pool, acquiring from it, attaching to it, naming a backend.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::config::Backend;
+
+/// A pool could not be built as told. The message names the choices that disagree, as they were
+/// given, and what to change.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::Pool;
+///
+/// let error = Pool::<String>::builder().capacity(10).prefill(64).build().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "prefill 64 exceeds capacity 10: lower the prefill or raise the capacity",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    kind: BuildErrorKind,
+}
+
+// Hidden so that it can grow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BuildErrorKind {
+    ZeroBatchSize,
+    BatchSizeTooLarge { batch_size: usize, most: usize },
+    BatchSizeWithoutBatches { batch_size: usize, backend: Backend },
+    ZeroCapacity,
+    ZeroGrowBy,
+    PrefillAboveCapacity { prefill: usize, capacity: usize },
+    PrefillAboveMaxIdle { prefill: usize, max_idle: usize },
+    TooMuchMemory { what: &'static str, objects: usize, node_size: usize },
+}
+
+impl From<BuildErrorKind> for BuildError {
+    fn from(kind: BuildErrorKind) -> Self {
+        BuildError { kind }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            BuildErrorKind::ZeroBatchSize => {
+                f.write_str("batch size 0: a batch holds at least one object; use 1 or more")
+            }
+            BuildErrorKind::BatchSizeTooLarge { batch_size, most } => write!(
+                f,
+                "batch size {batch_size} exceeds {most}: use a smaller batch, or `prefill` and \
+                 `grow_by` to have more objects at hand"
+            ),
+            BuildErrorKind::BatchSizeWithoutBatches { batch_size, backend } => write!(
+                f,
+                "batch size {batch_size} with backend {backend}, which has no batches: drop the \
+                 batch size or use backend batched"
+            ),
+            BuildErrorKind::ZeroCapacity => f.write_str(
+                "capacity 0: no object could ever be acquired; use 1 or more, or leave the \
+                 capacity out for a pool without a bound",
+            ),
+            BuildErrorKind::ZeroGrowBy => f.write_str(
+                "grow_by 0: the pool could never grow; use 1 or more, or leave it out",
+            ),
+            BuildErrorKind::PrefillAboveCapacity { prefill, capacity } => write!(
+                f,
+                "prefill {prefill} exceeds capacity {capacity}: lower the prefill or raise the \
+                 capacity"
+            ),
+            BuildErrorKind::PrefillAboveMaxIdle { prefill, max_idle } => write!(
+                f,
+                "prefill {prefill} exceeds max_idle {max_idle}: the surplus would be dropped at \
+                 once; lower the prefill or raise max_idle"
+            ),
+            BuildErrorKind::TooMuchMemory { what, objects, node_size } => write!(
+                f,
+                "{what} {objects} with {node_size} bytes an object exceeds the address space: \
+                 lower the {what}"
+            ),
+        }
+    }
+}
+
+impl Error for BuildError {}
+
+/// An object could not be acquired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AcquireError {
+    /// No object is idle anywhere, thread caches included, and none may be made: the bound is
+    /// reached, or the call never makes one.
+    Exhausted,
+    /// The time given passed before an object came back.
+    Timeout,
+    /// The pool was closed.
+    Closed,
+}
+
+impl fmt::Display for AcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AcquireError::Exhausted => "no object is idle and the pool may not make another",
+            AcquireError::Timeout => "no object came back to the pool in time",
+            AcquireError::Closed => "the pool is closed",
+        })
+    }
+}
+
+impl Error for AcquireError {}
+
+/// A value could not be attached to a pool. Holds the value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AttachError<T> {
+    value: T,
+    reason: AcquireError,
+}
+
+impl<T> AttachError<T> {
+    pub(crate) fn new(value: T, reason: AcquireError) -> Self {
+        AttachError { value, reason }
+    }
+
+    /// The value that was to be attached.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// Why it was not: [`Exhausted`](AcquireError::Exhausted) at the bound, or
+    /// [`Closed`](AcquireError::Closed).
+    #[must_use]
+    pub fn reason(&self) -> AcquireError {
+        self.reason
+    }
+}
+
+impl<T> fmt::Debug for AttachError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AttachError")
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for AttachError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.reason {
+            AcquireError::Closed => "cannot attach: the pool is closed",
+            _ => "cannot attach: the pool is at its capacity",
+        })
+    }
+}
+
+impl<T> Error for AttachError<T> {}
+
+/// A name is not a backend's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseBackendError {
+    name: String,
+}
+
+impl ParseBackendError {
+    pub(crate) fn new(name: &str) -> Self {
+        ParseBackendError { name: name.to_owned() }
+    }
+}
+
+impl fmt::Display for ParseBackendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown backend {:?}: expected one of ", self.name)?;
+        for (i, backend) in Backend::ALL.into_iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            f.write_str(backend.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for ParseBackendError {}

@@ -1,0 +1,291 @@
+//! One object, one word.
+#![allow(unsafe_code)] // The word is a raw pointer to the object's node.
+
+use std::borrow::{Borrow, BorrowMut};
+use std::cmp::Ordering;
+use std::error::Error;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::mem;
+use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::ptr::NonNull;
+
+use crate::arena::Node;
+use crate::inner::Inner;
+use crate::lifecycle::{Derived, Lifecycle};
+use crate::pool::Pool;
+use crate::release::{pool_of, release};
+
+/// An object of a pool, given back when this is dropped.
+///
+/// One word, with a niche, so an `Option<Pooled<T>>` is one word too. Owned: it borrows nothing,
+/// may be sent to another thread if `T` may, and may outlive the pool; it is destroyed then, when
+/// it is dropped. Like `Box`, what it does itself is done by associated functions, so that no method
+/// of `T` is hidden: `Pooled::detach(handle)`.
+///
+/// Dropping resets the object (unless the pool was told [`ResetOn::Acquire`](crate::ResetOn)), asks
+/// whether it is reusable, and keeps or drops it. A panic of the reset goes on through the drop,
+/// unless the thread is unwinding already.
+///
+/// Forgetting a handle leaks the object: it counts as in use for ever.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::{Pool, Pooled};
+///
+/// let pool = Pool::<Vec<u8>>::new();
+/// let mut buffer = pool.acquire();
+/// buffer.extend_from_slice(b"hello");
+/// let sent = std::thread::spawn(move || buffer.len());
+/// assert_eq!(sent.join().unwrap(), 5);
+/// assert_eq!(pool.idle(), 1);
+/// assert_eq!(size_of::<Option<Pooled<Vec<u8>>>>(), size_of::<usize>());
+/// ```
+pub struct Pooled<T, L: Lifecycle<T> = Derived> {
+    /// A node that holds an object of a pool of `T` and `L`, this handle's alone.
+    ///
+    /// `Node<T>` is invariant in `T`, and so is the handle, other than `Box`: the object outlives
+    /// it in the pool, so it must not be replaced by one that lives less long.
+    node: NonNull<Node<T>>,
+    /// A drop may drop a `T`, and uses the lifecycle of a pool that others use too.
+    _owns: PhantomData<(T, Pool<T, L>)>,
+}
+
+// SAFETY: the handle is its `T`, hence `T: Send`. Dropped elsewhere it calls the hooks there, which
+// other threads may be doing too (`L: Sync`), and may be what ends the pool (`L: Send`).
+unsafe impl<T: Send, L: Lifecycle<T> + Send + Sync> Send for Pooled<T, L> {}
+// SAFETY: a shared handle gives a shared `T`, hence `T: Sync`, and `pool()`, a `Pool` that could
+// then be used from that thread: that needs what sharing a `Pool` needs, `T: Send` and the rest,
+// unless `pool()` asks for it itself, as it does.
+unsafe impl<T: Sync, L: Lifecycle<T> + Send + Sync> Sync for Pooled<T, L> {}
+
+// As for `Box`.
+impl<T: UnwindSafe, L: Lifecycle<T>> UnwindSafe for Pooled<T, L> {}
+impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for Pooled<T, L> {}
+// Moving the handle does not move the object. (The object is never pinned by it: a reset gets `&mut
+// T`, so there is no `Pin<Pooled<T>>` of a `T` that is not `Unpin`.)
+impl<T, L: Lifecycle<T>> Unpin for Pooled<T, L> {}
+
+impl<T, L: Lifecycle<T>> Pooled<T, L> {
+    /// # Safety
+    ///
+    /// `node` holds an object of a pool of `T` and `L`, which the caller gives up.
+    #[inline(always)]
+    pub(crate) unsafe fn new(node: NonNull<Node<T>>) -> Self {
+        Pooled {
+            node,
+            _owns: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn into_node(this: Self) -> NonNull<Node<T>> {
+        let node = this.node;
+        mem::forget(this);
+        node
+    }
+
+    /// Takes the object out of the pool: moves it to the caller, as it is. Its memory is used for
+    /// the next object that the pool makes, its place under the bound is free at once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::{Pool, Pooled};
+    ///
+    /// let pool = Pool::<String>::builder().capacity(1).build()?;
+    /// let mut name = pool.acquire();
+    /// name.push_str("kept");
+    /// let name: String = Pooled::detach(name);
+    /// assert_eq!(name, "kept");
+    /// assert!(pool.try_acquire().is_ok());
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    #[must_use = "an object that is to be dropped is discarded with `Pooled::discard`"]
+    pub fn detach(this: Self) -> T {
+        let node = Self::into_node(this);
+        // SAFETY: the handle's object, which it gave up.
+        unsafe { Inner::<T, L>::detach(pool_of(node), node) }
+    }
+
+    /// Drops the object instead of giving it back, without a reset: for one that is known to be
+    /// broken. Counts as [`discarded`](crate::Stats::discarded).
+    ///
+    /// # Panics
+    ///
+    /// If the drop of `T` does; the place under the bound is given back all the same.
+    pub fn discard(this: Self) {
+        let node = Self::into_node(this);
+        // SAFETY: the handle's object, which it gave up.
+        unsafe { Inner::<T, L>::discard(pool_of(node), node) };
+    }
+
+    /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
+    ///
+    /// Costs an atomic increment, as cloning a `Pool` does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::{Pool, Pooled};
+    ///
+    /// let pool = Pool::<String>::new();
+    /// let name = pool.acquire();
+    /// let another = Pooled::pool(&name).map(|pool| pool.acquire());
+    /// assert!(another.is_some());
+    /// drop((pool, another));
+    /// assert!(Pooled::pool(&name).is_none());
+    /// ```
+    #[must_use]
+    pub fn pool(this: &Self) -> Option<Pool<T, L>>
+    where
+        T: Send,
+    {
+        // SAFETY: the handle's object keeps the pool alive.
+        unsafe { Pool::upgrade(pool_of(this.node)) }
+    }
+
+    /// Gives the address of the object, and with it the duty to make a handle of it again with
+    /// [`from_raw`](Self::from_raw): for passing an object through foreign code.
+    #[must_use = "the object is leaked unless a handle is made of it again"]
+    pub fn into_raw(this: Self) -> *mut T {
+        let node = Self::into_node(this);
+        // SAFETY: alive, as its object is.
+        unsafe { Node::value(node) }.as_ptr()
+    }
+
+    /// Makes a handle again of what [`into_raw`](Self::into_raw) gave.
+    ///
+    /// # Safety
+    ///
+    /// `object` came from `into_raw` of a `Pooled` with the same `T` and `L`, and this is called
+    /// once for it: two handles of one object would both give it back.
+    #[must_use]
+    pub unsafe fn from_raw(object: *mut T) -> Self {
+        // SAFETY: by contract not null.
+        let value = unsafe { NonNull::new_unchecked(object) };
+        // SAFETY: by contract from `Node::value`.
+        let node = unsafe { Node::of_value(value) };
+        // SAFETY: by contract given up by `into_raw`, and taken up once.
+        unsafe { Self::new(node) }
+    }
+}
+
+impl<T, L: Lifecycle<T>> Drop for Pooled<T, L> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the handle's object, which it gives up here, once.
+        unsafe { release::<T, L>(self.node) };
+    }
+}
+
+impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: alive, as its object is.
+        let value = unsafe { Node::value(self.node) };
+        // SAFETY: the handle's object, borrowed as the handle is.
+        unsafe { value.as_ref() }
+    }
+}
+
+impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: alive, as its object is.
+        let mut value = unsafe { Node::value(self.node) };
+        // SAFETY: the handle's object, borrowed as the handle is.
+        unsafe { value.as_mut() }
+    }
+}
+
+impl<T, L: Lifecycle<T>> AsRef<T> for Pooled<T, L> {
+    fn as_ref(&self) -> &T {
+        self
+    }
+}
+
+impl<T, L: Lifecycle<T>> AsMut<T> for Pooled<T, L> {
+    fn as_mut(&mut self) -> &mut T {
+        self
+    }
+}
+
+impl<T, L: Lifecycle<T>> Borrow<T> for Pooled<T, L> {
+    fn borrow(&self) -> &T {
+        self
+    }
+}
+
+impl<T, L: Lifecycle<T>> BorrowMut<T> for Pooled<T, L> {
+    fn borrow_mut(&mut self) -> &mut T {
+        self
+    }
+}
+
+impl<T: fmt::Debug, L: Lifecycle<T>> fmt::Debug for Pooled<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl<T: fmt::Display, L: Lifecycle<T>> fmt::Display for Pooled<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&**self, f)
+    }
+}
+
+impl<T, L: Lifecycle<T>> fmt::Pointer for Pooled<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(&(&raw const **self), f)
+    }
+}
+
+impl<T: PartialEq, L: Lifecycle<T>> PartialEq for Pooled<T, L> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq, L: Lifecycle<T>> Eq for Pooled<T, L> {}
+
+impl<T: PartialOrd, L: Lifecycle<T>> PartialOrd for Pooled<T, L> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (**self).partial_cmp(&**other)
+    }
+}
+
+impl<T: Ord, L: Lifecycle<T>> Ord for Pooled<T, L> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl<T: Hash, L: Lifecycle<T>> Hash for Pooled<T, L> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl<T: Error, L: Lifecycle<T>> Error for Pooled<T, L> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        (**self).source()
+    }
+}
+
+impl<I: Iterator, L: Lifecycle<I>> Iterator for Pooled<I, L> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        (**self).next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (**self).size_hint()
+    }
+}

@@ -1,0 +1,301 @@
+//! What all handles of one pool point to, and how an object is made and unmade in it.
+//!
+//! # Life
+//!
+//! Nothing counts references per operation. The ledger holds one reference for every object alive
+//! and one for all [`Pool`](crate::Pool)s together (LIFE-REFS); whoever lets go of the last one
+//! frees the pool. An object that is idle is alive, so before the last `Pool` lets go of its
+//! reference it closes the backend and destroys what is idle; from then on every release finds the
+//! backend closed, and destroys.
+#![allow(unsafe_code)] // The pool is reached through raw pointers, since its end is counted by hand.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::thread;
+
+use crossbeam_utils::CachePadded;
+
+use crate::arena::{Arena, Node, NodePtr};
+use crate::backend::{AnyStore, Store};
+use crate::config::{Backend, Config, ResetOn};
+use crate::ledger::Ledger;
+use crate::lifecycle::Lifecycle;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
+
+/// One pool.
+// The order is the layout: first what every hit reads and nobody writes.
+#[repr(C)]
+pub(crate) struct Inner<T, L> {
+    /// The number under which a thread finds its cache; of no pool, if the backend has none.
+    pub(crate) cache_number: u64,
+    pub(crate) reset_on: ResetOn,
+    pub(crate) lifecycle: L,
+    pub(crate) store: AnyStore,
+    pub(crate) ledger: Ledger,
+    pub(crate) config: Config,
+    arena: Arena<T>,
+    /// How many `Pool`s there are.
+    pools: CachePadded<AtomicUsize>,
+    /// Objects that were not kept because of what they were.
+    discarded: AtomicU64,
+}
+
+/// The pool of a node, alive as long as the node's object is.
+pub(crate) type InnerPtr<T, L> = NonNull<Inner<T, L>>;
+
+impl<T, L: Lifecycle<T>> Inner<T, L> {
+    /// A pool without objects, and the first `Pool`'s hold on it.
+    pub(crate) fn new(config: Config, lifecycle: L) -> InnerPtr<T, L> {
+        let store = AnyStore::new(&config);
+        let arena = match config.backend {
+            Backend::Heap => Arena::single(),
+            _ => Arena::chunked(config.grow_by, config.capacity),
+        };
+        let inner = Box::new(Inner {
+            cache_number: store.cache_number(),
+            reset_on: config.reset_on,
+            lifecycle,
+            store,
+            ledger: Ledger::new(config.capacity),
+            config,
+            arena,
+            pools: CachePadded::new(AtomicUsize::new(1)),
+            discarded: AtomicU64::new(0),
+        });
+        NonNull::from(Box::leak(inner))
+    }
+
+    /// Makes an object, for which there is leave, where it will live.
+    ///
+    /// # Panics
+    ///
+    /// If the lifecycle's `create` does; memory and leave are given back.
+    ///
+    /// # Safety
+    ///
+    /// A `Pool` holds the pool; the caller was admitted.
+    pub(crate) unsafe fn create(this: InnerPtr<T, L>) -> NonNull<Node<T>> {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        // SAFETY: the caller was admitted, and does with the place as it likes.
+        unsafe {
+            Self::fill(this, |place| inner.lifecycle.create_in(place))
+        }
+    }
+
+    /// As [`create`](Self::create), of a value made elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// As for `create`.
+    pub(crate) unsafe fn adopt(this: InnerPtr<T, L>, value: T) -> NonNull<Node<T>> {
+        // SAFETY: by contract.
+        unsafe { Self::fill(this, |place| place.write(value)) }
+    }
+
+    /// # Safety
+    ///
+    /// As for `create`.
+    unsafe fn fill(
+        this: InnerPtr<T, L>,
+        make: impl FnOnce(crate::Place<'_, T>) -> crate::Ready<'_, T>,
+    ) -> NonNull<Node<T>> {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        let vacancy = Vacancy {
+            inner: this,
+            node: inner.arena.take(),
+        };
+        // SAFETY: the node is alive as the pool is, and was just taken.
+        unsafe { Node::fill(vacancy.node, this.as_ptr().cast_const().cast(), make) };
+        let node = vacancy.node;
+        std::mem::forget(vacancy);
+        node
+    }
+
+    /// Drops an object, gives its node and its place under the bound back, and frees the pool if
+    /// it was the last.
+    ///
+    /// # Panics
+    ///
+    /// If `T`'s drop does, after all of that; but not while the thread unwinds already.
+    ///
+    /// # Safety
+    ///
+    /// `node` holds an object of this pool, the caller's alone.
+    pub(crate) unsafe fn destroy(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+        let vacancy = Vacancy { inner: this, node };
+        // SAFETY: alive, as its object is.
+        let value = unsafe { Node::value(node) };
+        let drop_value = || {
+            // SAFETY: the object is the caller's, who gives it up.
+            unsafe { value.drop_in_place() };
+        };
+        if thread::panicking() {
+            // A second panic would abort.
+            let _ = catch_unwind(AssertUnwindSafe(drop_value));
+        } else {
+            drop_value();
+        }
+        drop(vacancy);
+    }
+
+    /// [`destroy`](Self::destroy), of an object that would have been kept were it not for what it
+    /// is.
+    ///
+    /// # Safety
+    ///
+    /// As for `destroy`.
+    #[cold]
+    pub(crate) unsafe fn discard(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+        // SAFETY: the object keeps the pool alive until it is destroyed.
+        let inner = unsafe { this.as_ref() };
+        inner.discarded.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: by contract.
+        unsafe { Self::destroy(this, node) };
+    }
+
+    /// Moves the object out; its node and its place are given back.
+    ///
+    /// # Safety
+    ///
+    /// As for `destroy`.
+    pub(crate) unsafe fn detach(this: InnerPtr<T, L>, node: NonNull<Node<T>>) -> T {
+        // SAFETY: alive, as its object is, which the caller gives up.
+        let value = unsafe { Node::value(node).read() };
+        drop(Vacancy { inner: this, node });
+        value
+    }
+
+    /// Destroys all of `nodes`. A panic of one does not keep the others; the first goes on at the
+    /// end.
+    ///
+    /// # Safety
+    ///
+    /// As for `destroy`, for each; and the pool is held by something else as well.
+    pub(crate) unsafe fn destroy_all(this: InnerPtr<T, L>, nodes: Vec<NodePtr>) {
+        let mut panic: Option<Box<dyn Any + Send>> = None;
+        for node in nodes {
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                // SAFETY: the nodes of this pool are nodes of `T`.
+                let node = unsafe { node.node() };
+                // SAFETY: by contract.
+                unsafe { Self::destroy(this, node) };
+            }));
+            if let Err(payload) = result {
+                panic.get_or_insert(payload);
+            }
+        }
+        if let Some(payload) = panic
+            && !thread::panicking()
+        {
+            resume_unwind(payload);
+        }
+    }
+
+    /// Closes for good, and destroys what is idle.
+    ///
+    /// # Safety
+    ///
+    /// A `Pool` holds the pool.
+    pub(crate) unsafe fn close(this: InnerPtr<T, L>) {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        let idle = inner.store.close(&inner.ledger);
+        // SAFETY: they were idle in this pool and are nobody's now.
+        unsafe { Self::destroy_all(this, idle) };
+    }
+
+    /// Room for the objects that are about to be made.
+    pub(crate) fn reserve_memory(&self, objects: usize) {
+        self.arena.reserve(objects);
+    }
+
+    pub(crate) fn discarded(&self) -> u64 {
+        self.discarded.load(Ordering::Relaxed)
+    }
+
+    /// One `Pool` more.
+    pub(crate) fn hold(&self) {
+        // Relaxed: the caller has one already.
+        let pools = self.pools.fetch_add(1, Ordering::Relaxed);
+        // As `Arc` has it: far more than memory has room for, unless clones were forgotten.
+        if pools > isize::MAX as usize {
+            std::process::abort();
+        }
+    }
+
+    /// One `Pool` more, if there is one still.
+    pub(crate) fn try_hold(&self) -> bool {
+        self.pools
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |pools| {
+                (pools > 0).then(|| pools + 1)
+            })
+            .is_ok()
+    }
+
+    /// One `Pool` less; the last ends the pool.
+    ///
+    /// # Safety
+    ///
+    /// The caller's hold is given up, and nothing of the pool is touched again.
+    pub(crate) unsafe fn let_go(this: InnerPtr<T, L>) {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        // Release: what was done through this `Pool` happens before the end; the fence is its
+        // partner.
+        if inner.pools.fetch_sub(1, Ordering::Release) != 1 {
+            return;
+        }
+        fence(Ordering::Acquire);
+        let end = End { inner: this };
+        // SAFETY: held by `end`.
+        unsafe { Self::close(this) };
+        drop(end);
+    }
+}
+
+/// A node whose object is gone, or not made yet. Dropped, it gives node and place back.
+struct Vacancy<T, L: Lifecycle<T>> {
+    inner: InnerPtr<T, L>,
+    node: NonNull<Node<T>>,
+}
+
+impl<T, L: Lifecycle<T>> Drop for Vacancy<T, L> {
+    fn drop(&mut self) {
+        // SAFETY: the reference of the object that was or would have been here is let go of below
+        // only (LIFE-REFS).
+        let inner = unsafe { self.inner.as_ref() };
+        // SAFETY: of this arena, vacant, and nobody else's.
+        unsafe { inner.arena.give(self.node) };
+        if inner.store.dismiss(&inner.ledger) {
+            // SAFETY: that was the last reference.
+            unsafe { free(self.inner) };
+        }
+    }
+}
+
+/// The end of the last `Pool`. Dropped, it lets go of the `Pool`s' common reference.
+struct End<T, L> {
+    inner: InnerPtr<T, L>,
+}
+
+impl<T, L> Drop for End<T, L> {
+    fn drop(&mut self) {
+        // SAFETY: the reference is let go of here.
+        let inner = unsafe { self.inner.as_ref() };
+        if inner.ledger.release_ref() {
+            // SAFETY: that was the last reference.
+            unsafe { free(self.inner) };
+        }
+    }
+}
+
+/// # Safety
+///
+/// The last reference was let go of by the caller.
+unsafe fn free<T, L>(inner: InnerPtr<T, L>) {
+    // SAFETY: made by `Box::leak` in `Inner::new`, and nobody has a reference any more.
+    drop(unsafe { Box::from_raw(inner.as_ptr()) });
+}

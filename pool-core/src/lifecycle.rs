@@ -1,0 +1,144 @@
+//! How a pool makes, resets and judges an object.
+//!
+//! A pool asks its [`Lifecycle`] these three questions and nothing else. [`Derived`] passes them on
+//! to [`Poolable`]; [`Hooks`] is a pair of closures for types that are not one's own; a type of the
+//! user's can carry state, such as the size of the buffers to make.
+
+use core::fmt;
+
+use crate::poolable::{Place, Poolable, Ready};
+
+/// Makes, resets and judges the objects of one pool.
+///
+/// The hooks are called by whichever thread acquires or drops a handle, never under a lock, so a
+/// hook may use the same pool. A hook that panics costs the object it worked on, nothing else.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::{Lifecycle, Pool};
+///
+/// struct Buffers {
+///     size: usize,
+/// }
+///
+/// impl Lifecycle<Vec<u8>> for Buffers {
+///     fn create(&self) -> Vec<u8> {
+///         Vec::with_capacity(self.size)
+///     }
+///
+///     fn reset(&self, buffer: &mut Vec<u8>) {
+///         buffer.clear();
+///     }
+///
+///     fn is_reusable(&self, buffer: &Vec<u8>) -> bool {
+///         buffer.capacity() <= 4 * self.size
+///     }
+/// }
+///
+/// let pool = Pool::builder_for(Buffers { size: 4096 }).build()?;
+/// assert!(pool.acquire().capacity() >= 4096);
+/// # Ok::<(), pool_core::BuildError>(())
+/// ```
+pub trait Lifecycle<T> {
+    /// Makes a fresh object.
+    fn create(&self) -> T;
+
+    /// Puts `object` back to the state a fresh one is in; its allocations may stay.
+    fn reset(&self, object: &mut T);
+
+    /// Says whether `object`, just reset, is worth keeping; `false` has it dropped.
+    #[inline]
+    fn is_reusable(&self, object: &T) -> bool {
+        let _ = object;
+        true
+    }
+
+    /// Makes a fresh object where it will live. The default makes it on the stack and moves it.
+    #[inline]
+    fn create_in<'a>(&self, place: Place<'a, T>) -> Ready<'a, T> {
+        place.write(self.create())
+    }
+}
+
+/// The lifecycle of a [`Poolable`] type, and the default of [`Pool`](crate::Pool): asks the type.
+/// Has no size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Derived;
+
+impl<T: Poolable> Lifecycle<T> for Derived {
+    #[inline]
+    fn create(&self) -> T {
+        T::init()
+    }
+
+    #[inline]
+    fn reset(&self, object: &mut T) {
+        object.reset();
+    }
+
+    #[inline]
+    fn is_reusable(&self, object: &T) -> bool {
+        object.is_reusable()
+    }
+
+    #[inline]
+    fn create_in<'a>(&self, place: Place<'a, T>) -> Ready<'a, T> {
+        T::init_in(place)
+    }
+}
+
+/// A lifecycle of two closures, as [`Pool::builder_with`](crate::Pool::builder_with) takes them.
+///
+/// With `fn` pointers the type of the pool can be written down, for a field of a struct:
+///
+/// ```
+/// use pool_core::{Hooks, Pool};
+///
+/// struct Server {
+///     buffers: Pool<Vec<u8>, Hooks<fn() -> Vec<u8>, fn(&mut Vec<u8>)>>,
+/// }
+///
+/// fn make() -> Vec<u8> {
+///     Vec::with_capacity(1500)
+/// }
+///
+/// let server = Server {
+///     buffers: Pool::builder_with(make as fn() -> _, Vec::clear as fn(&mut _)).build()?,
+/// };
+/// assert!(server.buffers.acquire().is_empty());
+/// # Ok::<(), pool_core::BuildError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Hooks<C, R> {
+    create: C,
+    reset: R,
+}
+
+impl<C, R> Hooks<C, R> {
+    pub(crate) fn new(create: C, reset: R) -> Self {
+        Hooks { create, reset }
+    }
+}
+
+impl<T, C, R> Lifecycle<T> for Hooks<C, R>
+where
+    C: Fn() -> T,
+    R: Fn(&mut T),
+{
+    #[inline]
+    fn create(&self) -> T {
+        (self.create)()
+    }
+
+    #[inline]
+    fn reset(&self, object: &mut T) {
+        (self.reset)(object);
+    }
+}
+
+impl<C, R> fmt::Debug for Hooks<C, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks").finish_non_exhaustive()
+    }
+}

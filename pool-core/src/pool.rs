@@ -1,0 +1,555 @@
+//! The front door.
+#![allow(unsafe_code)] // The pool is reached through a raw pointer, since its end is counted by hand.
+
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+use crate::arena::{Node, NodePtr};
+use crate::backend::{Store, Taken, batched};
+use crate::builder::Builder;
+use crate::config::{Backend, Config, ResetOn};
+use crate::error::{AcquireError, AttachError};
+use crate::handle::Pooled;
+use crate::inner::{Inner, InnerPtr};
+use crate::lifecycle::{Derived, Hooks, Lifecycle};
+use crate::poolable::Poolable;
+use crate::release::{pool_of, wipe};
+use crate::stats::Stats;
+
+/// A pool of `T`. A cheap clone: all clones are one pool.
+///
+/// # Life
+///
+/// The pool ends when its last `Pool` is dropped, on whatever thread: every idle object is dropped
+/// then, those in other threads' caches included. Handles that are still out stay valid; each drops
+/// its object when its time comes, and the last one frees the memory.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::{Backend, Pool};
+///
+/// let pool = Pool::<Vec<u8>>::builder()
+///     .backend(Backend::Batched)
+///     .batch_size(32)
+///     .capacity(1_000)
+///     .build()?;
+///
+/// let mut buffer = pool.acquire();
+/// buffer.extend_from_slice(b"hello");
+/// drop(buffer);
+/// assert!(pool.acquire().is_empty());
+/// assert_eq!(pool.stats().created, 1);
+/// # Ok::<(), pool_core::BuildError>(())
+/// ```
+pub struct Pool<T, L: Lifecycle<T> = Derived> {
+    inner: InnerPtr<T, L>,
+}
+
+// SAFETY: objects go from thread to thread through a pool (`T: Send`), none is ever shared by it;
+// the lifecycle is used by all threads at once (`L: Sync`) and dropped by any (`L: Send`).
+unsafe impl<T: Send, L: Lifecycle<T> + Send + Sync> Send for Pool<T, L> {}
+// SAFETY: as above; a shared `Pool` can be cloned anyway.
+unsafe impl<T: Send, L: Lifecycle<T> + Send + Sync> Sync for Pool<T, L> {}
+
+// A hook that panics loses its object, and nothing else of the pool can be seen half done.
+impl<T, L: Lifecycle<T>> UnwindSafe for Pool<T, L> {}
+impl<T, L: Lifecycle<T>> RefUnwindSafe for Pool<T, L> {}
+
+impl<T: Poolable> Pool<T> {
+    /// A pool with every choice at its default: [`Backend::Batched`], no bound, nothing made yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Pool::from_config(Config::default(), Derived)
+    }
+
+    /// Chooses backend, bound and the rest.
+    #[must_use]
+    pub fn builder() -> Builder<T> {
+        Builder::new(Derived)
+    }
+}
+
+impl<T: Poolable> Default for Pool<T> {
+    fn default() -> Self {
+        Pool::new()
+    }
+}
+
+impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
+    /// Chooses as [`builder`](Pool::builder) does, for a type that is not [`Poolable`]: `create`
+    /// makes a fresh object, `reset` puts a used one back to that state.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    /// use std::process::Command;
+    ///
+    /// let pool = Pool::builder_with(|| Vec::<u8>::with_capacity(1500), |buffer| buffer.clear())
+    ///     .capacity(64)
+    ///     .build()?;
+    /// assert!(pool.acquire().capacity() >= 1500);
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn builder_with(create: C, reset: R) -> Builder<T, Hooks<C, R>> {
+        Builder::new(Hooks::new(create, reset))
+    }
+}
+
+impl<T, L: Lifecycle<T>> Pool<T, L> {
+    /// Chooses as [`builder`](Pool::builder) does, for a lifecycle of the caller's.
+    #[must_use]
+    pub fn builder_for(lifecycle: L) -> Builder<T, L> {
+        Builder::new(lifecycle)
+    }
+
+    pub(crate) fn from_config(config: Config, lifecycle: L) -> Self {
+        let prefill = config.prefill;
+        let pool = Pool {
+            inner: Inner::new(config, lifecycle),
+        };
+        pool.reserve(prefill);
+        pool
+    }
+
+    /// The pool at `inner`, if it has a `Pool` still.
+    ///
+    /// # Safety
+    ///
+    /// `inner` is alive.
+    pub(crate) unsafe fn upgrade(inner: InnerPtr<T, L>) -> Option<Self> {
+        // SAFETY: by contract.
+        unsafe { inner.as_ref() }
+            .try_hold()
+            .then_some(Pool { inner })
+    }
+
+    #[inline(always)]
+    fn inner(&self) -> &Inner<T, L> {
+        // SAFETY: a `Pool` keeps its pool alive (LIFE-REFS).
+        unsafe { self.inner.as_ref() }
+    }
+
+    /// Takes an idle object, or makes one; at the bound, waits for one to come back.
+    ///
+    /// Costs no lock, no atomic read-modify-write and no fence when the backend is
+    /// [`Batched`](Backend::Batched) and the thread's cache has an object; a visit to the depot, under
+    /// a lock, once per batch otherwise.
+    ///
+    /// # Panics
+    ///
+    /// If the pool was [closed](Self::close), or if making the object panics.
+    #[inline]
+    pub fn acquire(&self) -> Pooled<T, L> {
+        match self.acquire_hit() {
+            Some(object) => object,
+            None => self.acquire_or_panic(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn closed(&self) -> ! {
+        panic!(
+            "acquire from pool {:?}, which is closed; use `try_acquire` where that can happen",
+            self.name().unwrap_or_default()
+        );
+    }
+
+    #[inline(never)]
+    fn acquire_or_panic(&self) -> Pooled<T, L> {
+        match self.acquire_slow(Patience::Forever) {
+            Ok(object) => object,
+            Err(_) => self.closed(),
+        }
+    }
+
+    /// Takes an idle object, or makes one if the bound allows. Never waits for one to come back.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted) if no object is idle anywhere, in the caches of other
+    /// threads included, and the bound is reached; [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// If making the object does.
+    #[inline]
+    pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
+        match self.acquire_hit() {
+            Some(object) => Ok(object),
+            None => self.acquire_slow(Patience::None),
+        }
+    }
+
+    /// Takes an idle object. Never makes one, never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted) if no object is idle anywhere;
+    /// [`Closed`](AcquireError::Closed).
+    #[inline]
+    pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
+        match self.acquire_hit() {
+            Some(object) => Ok(object),
+            None => self.acquire_slow(Patience::IdleOnly),
+        }
+    }
+
+    /// As [`acquire`](Self::acquire), waiting no longer than `timeout`.
+    ///
+    /// An object that comes back just as the time is up is either acquired or left to others, never
+    /// lost. A `timeout` beyond what the clock can count waits for ever.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](AcquireError::Timeout); [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// If making the object does.
+    #[inline]
+    pub fn acquire_timeout(&self, timeout: Duration) -> Result<Pooled<T, L>, AcquireError> {
+        match self.acquire_hit() {
+            Some(object) => Ok(object),
+            None => self.acquire_slow(
+                Instant::now()
+                    .checked_add(timeout)
+                    .map_or(Patience::Forever, Patience::Until),
+            ),
+        }
+    }
+
+    /// An object from the calling thread's cache, if one is at hand.
+    #[inline(always)]
+    fn acquire_hit(&self) -> Option<Pooled<T, L>> {
+        let inner = self.inner();
+        // SAFETY: the number is that of this pool's backend.
+        let node = unsafe { batched::pop_hit(inner.cache_number) }?;
+        if inner.reset_on == ResetOn::Acquire {
+            return self.hand_out(node);
+        }
+        // SAFETY: it was idle in this pool and is the caller's now.
+        Some(unsafe { Pooled::new(node.node()) })
+    }
+
+    /// A handle of an object that was idle; `None` if it was found not to be reusable.
+    fn hand_out(&self, node: NodePtr) -> Option<Pooled<T, L>> {
+        // SAFETY: nodes of this pool are nodes of `T`.
+        let node = unsafe { node.node::<T>() };
+        if self.inner().reset_on == ResetOn::Acquire {
+            // SAFETY: it was idle in this pool and is the caller's now.
+            if !unsafe { wipe(self.inner, node) } {
+                return None;
+            }
+        }
+        // SAFETY: as above.
+        Some(unsafe { Pooled::new(node) })
+    }
+
+    #[inline(never)]
+    fn acquire_slow(&self, patience: Patience) -> Result<Pooled<T, L>, AcquireError> {
+        let Inner { store, ledger, .. } = self.inner();
+        loop {
+            match store.take(ledger, patience != Patience::IdleOnly) {
+                Taken::Idle(node) => {
+                    if let Some(object) = self.hand_out(node) {
+                        return Ok(object);
+                    }
+                }
+                Taken::Admitted => {
+                    // SAFETY: held by this `Pool`, and admitted.
+                    let node = unsafe { Inner::create(self.inner) };
+                    // SAFETY: made just now.
+                    return Ok(unsafe { Pooled::new(node) });
+                }
+                Taken::Closed => return Err(AcquireError::Closed),
+                Taken::Exhausted => {
+                    let deadline = match patience {
+                        Patience::None | Patience::IdleOnly => return Err(AcquireError::Exhausted),
+                        Patience::Until(deadline) => Some(deadline),
+                        Patience::Forever => None,
+                    };
+                    if !store.wait(ledger, deadline) {
+                        return Err(AcquireError::Timeout);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adopts a value made elsewhere, as if the pool had made it.
+    ///
+    /// # Errors
+    ///
+    /// Gives the value back at the bound and on a closed pool.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<String>::builder().capacity(1).build()?;
+    /// let name = pool.attach(String::from("first")).unwrap();
+    /// let refused = pool.attach(String::from("second")).unwrap_err();
+    /// assert_eq!(refused.into_inner(), "second");
+    /// # drop(name);
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    pub fn attach(&self, value: T) -> Result<Pooled<T, L>, AttachError<T>> {
+        let Inner { store, ledger, .. } = self.inner();
+        match store.admit(ledger) {
+            Ok(()) => {
+                // SAFETY: held by this `Pool`, and admitted.
+                let node = unsafe { Inner::adopt(self.inner, value) };
+                // SAFETY: adopted just now.
+                Ok(unsafe { Pooled::new(node) })
+            }
+            Err(reason) => Err(AttachError::new(value, reason)),
+        }
+    }
+
+    /// Sees to it that `n` objects are idle where any thread finds them, so that the next `n`
+    /// acquires make none. Objects in use do not count. Gives how many are idle now: fewer than `n`
+    /// only if the bound, `max_idle` or a panic-free end of the pool stands in the way.
+    ///
+    /// A [`Heap`](Backend::Heap) pool keeps nothing idle, and makes nothing here.
+    ///
+    /// # Panics
+    ///
+    /// If making an object does; those made before stay.
+    pub fn reserve(&self, n: usize) -> usize {
+        let Inner {
+            store,
+            ledger,
+            config,
+            ..
+        } = self.inner();
+        if config.backend == Backend::Heap {
+            return 0;
+        }
+        let n = n.min(config.max_idle.unwrap_or(usize::MAX));
+        // Out of the caches, so that they count for everyone.
+        store.gather(usize::MAX);
+        let idle = self.idle();
+        let missing = n.saturating_sub(idle);
+        let room = config.capacity.map_or(missing, |capacity| {
+            missing.min(capacity.saturating_sub(ledger.live()))
+        });
+        if room > 1 {
+            self.inner().reserve_memory(room);
+        }
+        for _ in 0..missing {
+            if store.admit(ledger).is_err() {
+                break;
+            }
+            // SAFETY: held by this `Pool`, and admitted.
+            let node = unsafe { Inner::create(self.inner) };
+            if store.put(NodePtr::from_node(node)).is_err() {
+                // SAFETY: made just now, and refused.
+                unsafe { Inner::destroy(self.inner, node) };
+                break;
+            }
+        }
+        store.flush();
+        self.idle()
+    }
+
+    /// Puts what the calling thread caches into the depot, where other threads find it: for a
+    /// thread that is about to be quiet for long. Costs one visit to the depot.
+    pub fn flush(&self) {
+        self.inner().store.flush();
+    }
+
+    /// Drops idle objects until at most `keep` are left, those that were idle longest first. Thread
+    /// caches are emptied into the depot.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of them were dropped.
+    pub fn trim(&self, keep: usize) {
+        let surplus = self.inner().store.gather(keep);
+        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
+        unsafe { Inner::destroy_all(self.inner, surplus) };
+    }
+
+    /// Takes out every object that is idle now, thread caches included. They leave the pool as they
+    /// are, without a reset; those that the iterator is dropped with are dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<String>::builder().prefill(3).build()?;
+    /// assert_eq!(pool.drain().count(), 3);
+    /// assert_eq!(pool.stats().destroyed, 3);
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    pub fn drain(&self) -> Drain<'_, T, L> {
+        Drain {
+            pool: self,
+            idle: self.inner().store.gather(0),
+        }
+    }
+
+    /// Closes the pool for good: later acquires fail, those that wait are woken with
+    /// [`Closed`](AcquireError::Closed), idle objects are dropped now and objects in use when they
+    /// come back. Closing again does nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all idle objects were dropped.
+    pub fn close(&self) {
+        // SAFETY: this `Pool` holds it.
+        unsafe { Inner::close(self.inner) };
+    }
+
+    /// The counts of the pool; see [`Stats`]. Takes the backend's lock for a moment that grows with
+    /// the number of threads that use the pool.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let inner = self.inner();
+        let counts = inner.store.counts();
+        let (created, live) = inner.store.totals(&inner.ledger);
+        let created = created as usize;
+        Stats {
+            created,
+            destroyed: created.saturating_sub(live),
+            idle: counts.idle,
+            in_use: live.saturating_sub(counts.idle),
+            cached: counts.cached,
+            exchanges: counts.exchanges as usize,
+            revocations: counts.revocations as usize,
+            discarded: inner.discarded() as usize,
+            waits: counts.waits as usize,
+        }
+    }
+
+    /// The bound on objects alive, idle ones included; `None` if there is none.
+    #[must_use]
+    pub fn capacity(&self) -> Option<usize> {
+        self.inner().config.capacity
+    }
+
+    /// Objects waiting to be acquired, thread caches included; see [`Stats::idle`].
+    #[must_use]
+    pub fn idle(&self) -> usize {
+        self.inner().store.counts().idle
+    }
+
+    /// Objects out in handles; see [`Stats::in_use`]. 0 says that every handle was dropped.
+    #[must_use]
+    pub fn in_use(&self) -> usize {
+        self.stats().in_use
+    }
+
+    /// The backend in use.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.inner().config.backend
+    }
+
+    /// The name the pool was given.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.inner().config.name.as_deref()
+    }
+
+    /// The lifecycle that makes and resets the objects.
+    #[must_use]
+    pub fn lifecycle(&self) -> &L {
+        &self.inner().lifecycle
+    }
+}
+
+/// What to do when no object is idle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// Fail, without making one either.
+    IdleOnly,
+    /// Make one or fail.
+    None,
+    Until(Instant),
+    Forever,
+}
+
+impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
+    fn clone(&self) -> Self {
+        self.inner().hold();
+        Pool { inner: self.inner }
+    }
+}
+
+impl<T, L: Lifecycle<T>> Drop for Pool<T, L> {
+    fn drop(&mut self) {
+        // SAFETY: this `Pool` is given up.
+        unsafe { Inner::let_go(self.inner) };
+    }
+}
+
+impl<T, L: Lifecycle<T>> fmt::Debug for Pool<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("name", &self.name())
+            .field("backend", &self.backend())
+            .field("capacity", &self.capacity())
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The objects that were idle, on their way out of the pool; from [`Pool::drain`].
+#[must_use = "the objects are dropped with the iterator"]
+pub struct Drain<'a, T, L: Lifecycle<T> = Derived> {
+    pool: &'a Pool<T, L>,
+    idle: Vec<NodePtr>,
+}
+
+// SAFETY: the nodes hold objects that are this iterator's alone (`T: Send`); the rest is a shared
+// `Pool`.
+unsafe impl<T: Send, L: Lifecycle<T> + Send + Sync> Send for Drain<'_, T, L> {}
+
+impl<T, L: Lifecycle<T>> Drain<'_, T, L> {
+    fn detach(&self, node: NodePtr) -> T {
+        // SAFETY: nodes of this pool are nodes of `T`.
+        let node: NonNull<Node<T>> = unsafe { node.node() };
+        // SAFETY: it was idle in the pool and is nobody's now.
+        unsafe { Inner::detach(pool_of::<T, L>(node), node) }
+    }
+}
+
+impl<T, L: Lifecycle<T>> Iterator for Drain<'_, T, L> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.idle.pop().map(|node| self.detach(node))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.idle.len(), Some(self.idle.len()))
+    }
+}
+
+impl<T, L: Lifecycle<T>> ExactSizeIterator for Drain<'_, T, L> {}
+impl<T, L: Lifecycle<T>> std::iter::FusedIterator for Drain<'_, T, L> {}
+
+impl<T, L: Lifecycle<T>> Drop for Drain<'_, T, L> {
+    fn drop(&mut self) {
+        let rest = std::mem::take(&mut self.idle);
+        // SAFETY: they were idle in the pool and are nobody's now; the pool is borrowed.
+        unsafe { Inner::destroy_all(self.pool.inner, rest) };
+    }
+}
+
+impl<T, L: Lifecycle<T>> fmt::Debug for Drain<'_, T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drain")
+            .field("len", &self.idle.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,273 @@
+//! Collections whose memory a pool can bound, so that one huge message does not pin its buffer for
+//! ever.
+//!
+//! Called by derived code for a field marked `#[poolable(max_capacity = n)]`, right after the field
+//! is reset.
+
+use std::cell::RefCell;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::ffi::OsString;
+use std::hash::{BuildHasher, Hash};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+/// A collection that can give memory back: what `#[poolable(max_capacity = n)]` asks of a field.
+///
+/// Implement it for a container of your own, and the word works there too.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::{MaxCapacity, Poolable};
+///
+/// struct Stack(Vec<u64>);
+///
+/// impl Poolable for Stack {
+///     fn init() -> Self {
+///         Stack(Vec::new())
+///     }
+///     fn reset(&mut self) {
+///         self.0.clear();
+///     }
+/// }
+///
+/// impl MaxCapacity for Stack {
+///     fn limit_capacity(&mut self, max: usize) {
+///         self.0.limit_capacity(max);
+///     }
+/// }
+///
+/// # #[cfg(feature = "derive")] {
+/// #[derive(Poolable)]
+/// struct Machine {
+///     #[poolable(max_capacity = 16)]
+///     stack: Stack,
+/// }
+///
+/// let mut machine = Machine::init();
+/// machine.stack.0.extend(0..1000);
+/// machine.reset();
+/// assert!(machine.stack.0.is_empty() && machine.stack.0.capacity() <= 16);
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no capacity that could be bounded",
+    label = "`max_capacity` needs a collection here",
+    note = "remove `max_capacity`, or implement `MaxCapacity` for `{Self}`"
+)]
+pub trait MaxCapacity: Sized {
+    /// Gives back the memory beyond what `max` elements need. The contents stay, so a collection
+    /// that holds more than `max` keeps what it needs for them.
+    ///
+    /// Hash tables come in steps: theirs may stay as large as `with_capacity(max)` would have made
+    /// it.
+    fn limit_capacity(&mut self, max: usize);
+
+    /// Becomes equal to `value`, in the memory it already has where that is possible.
+    ///
+    /// Called instead of an assignment for a field that is `default` as well. The default assigns,
+    /// which drops the memory.
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        *self = value;
+    }
+}
+
+impl<T> MaxCapacity for Vec<T> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        if self.capacity() > max {
+            self.shrink_to(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, mut value: Self) {
+        self.clear();
+        self.append(&mut value);
+    }
+}
+
+impl<T> MaxCapacity for VecDeque<T> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        if self.capacity() > max {
+            self.shrink_to(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, mut value: Self) {
+        self.clear();
+        self.append(&mut value);
+    }
+}
+
+impl<T: Ord> MaxCapacity for BinaryHeap<T> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        if self.capacity() > max {
+            self.shrink_to(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, mut value: Self) {
+        self.clear();
+        self.append(&mut value);
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> MaxCapacity for HashMap<K, V, S> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        if self.capacity() > max {
+            self.shrink_to(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.clear();
+        self.extend(value);
+    }
+}
+
+impl<T: Eq + Hash, S: BuildHasher> MaxCapacity for HashSet<T, S> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        if self.capacity() > max {
+            self.shrink_to(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.clear();
+        self.extend(value);
+    }
+}
+
+/// Capacity in bytes.
+impl MaxCapacity for String {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        if self.capacity() > max {
+            self.shrink_to(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.clear();
+        self.push_str(&value);
+    }
+}
+
+/// Capacity in bytes, in the encoding that the platform uses.
+impl MaxCapacity for OsString {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        if self.capacity() > max {
+            self.shrink_to(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.clear();
+        self.push(value);
+    }
+}
+
+/// Capacity in bytes, in the encoding that the platform uses.
+impl MaxCapacity for PathBuf {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        if self.capacity() > max {
+            self.shrink_to(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.as_mut_os_string().refill(value.into_os_string());
+    }
+}
+
+/// Asks the boxed collection.
+impl<C: MaxCapacity> MaxCapacity for Box<C> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        (**self).limit_capacity(max);
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        (**self).refill(*value);
+    }
+}
+
+/// `max` is for each element.
+impl<C: MaxCapacity, const N: usize> MaxCapacity for [C; N] {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        for element in self {
+            element.limit_capacity(max);
+        }
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        for (element, value) in self.iter_mut().zip(value) {
+            element.refill(value);
+        }
+    }
+}
+
+/// Asks the collection in the cell.
+impl<C: MaxCapacity> MaxCapacity for RefCell<C> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        self.get_mut().limit_capacity(max);
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.get_mut().refill(value.into_inner());
+    }
+}
+
+/// Asks the collection under the lock, poisoned or not.
+impl<C: MaxCapacity> MaxCapacity for Mutex<C> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+        inner.limit_capacity(max);
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.clear_poison();
+        let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+        inner.refill(value);
+    }
+}
+
+/// Asks the collection under the lock, poisoned or not.
+impl<C: MaxCapacity> MaxCapacity for RwLock<C> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+        inner.limit_capacity(max);
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.clear_poison();
+        let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+        inner.refill(value);
+    }
+}
