@@ -28,13 +28,29 @@ pub struct BuildError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BuildErrorKind {
     ZeroBatchSize,
-    BatchSizeTooLarge { batch_size: usize, most: usize },
-    BatchSizeWithoutBatches { batch_size: usize, backend: Backend },
+    BatchSizeTooLarge {
+        batch_size: usize,
+        most: usize,
+    },
+    BatchSizeWithoutBatches {
+        batch_size: usize,
+        backend: Backend,
+    },
     ZeroCapacity,
     ZeroGrowBy,
-    PrefillAboveCapacity { prefill: usize, capacity: usize },
-    PrefillAboveMaxIdle { prefill: usize, max_idle: usize },
-    TooMuchMemory { what: &'static str, objects: usize, node_size: usize },
+    PrefillAboveCapacity {
+        prefill: usize,
+        capacity: usize,
+    },
+    PrefillAboveMaxIdle {
+        prefill: usize,
+        max_idle: usize,
+    },
+    TooMuchMemory {
+        what: &'static str,
+        objects: usize,
+        node_size: usize,
+    },
 }
 
 impl From<BuildErrorKind> for BuildError {
@@ -54,7 +70,10 @@ impl fmt::Display for BuildError {
                 "batch size {batch_size} exceeds {most}: use a smaller batch, or `prefill` and \
                  `grow_by` to have more objects at hand"
             ),
-            BuildErrorKind::BatchSizeWithoutBatches { batch_size, backend } => write!(
+            BuildErrorKind::BatchSizeWithoutBatches {
+                batch_size,
+                backend,
+            } => write!(
                 f,
                 "batch size {batch_size} with backend {backend}, which has no batches: drop the \
                  batch size or use backend batched"
@@ -63,9 +82,9 @@ impl fmt::Display for BuildError {
                 "capacity 0: no object could ever be acquired; use 1 or more, or leave the \
                  capacity out for a pool without a bound",
             ),
-            BuildErrorKind::ZeroGrowBy => f.write_str(
-                "grow_by 0: the pool could never grow; use 1 or more, or leave it out",
-            ),
+            BuildErrorKind::ZeroGrowBy => {
+                f.write_str("grow_by 0: the pool could never grow; use 1 or more, or leave it out")
+            }
             BuildErrorKind::PrefillAboveCapacity { prefill, capacity } => write!(
                 f,
                 "prefill {prefill} exceeds capacity {capacity}: lower the prefill or raise the \
@@ -76,7 +95,11 @@ impl fmt::Display for BuildError {
                 "prefill {prefill} exceeds max_idle {max_idle}: the surplus would be dropped at \
                  once; lower the prefill or raise max_idle"
             ),
-            BuildErrorKind::TooMuchMemory { what, objects, node_size } => write!(
+            BuildErrorKind::TooMuchMemory {
+                what,
+                objects,
+                node_size,
+            } => write!(
                 f,
                 "{what} {objects} with {node_size} bytes an object exceeds the address space: \
                  lower the {what}"
@@ -163,7 +186,9 @@ pub struct ParseBackendError {
 
 impl ParseBackendError {
     pub(crate) fn new(name: &str) -> Self {
-        ParseBackendError { name: name.to_owned() }
+        ParseBackendError {
+            name: name.to_owned(),
+        }
     }
 }
 

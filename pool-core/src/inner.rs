@@ -17,7 +17,7 @@ use std::thread;
 use crossbeam_utils::CachePadded;
 
 use crate::arena::{Arena, Node, NodePtr};
-use crate::backend::{AnyStore, Store};
+use crate::backend::{AnyStore, NO_POOL, Store};
 use crate::config::{Backend, Config, ResetOn};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
@@ -27,9 +27,9 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
 // The order is the layout: first what every hit reads and nobody writes.
 #[repr(C)]
 pub(crate) struct Inner<T, L> {
-    /// The number under which a thread finds its cache; of no pool, if the backend has none.
-    pub(crate) cache_number: u64,
-    pub(crate) reset_on: ResetOn,
+    /// The number under which a hit finds the thread's cache; of no pool, if the backend has no
+    /// caches or there is more to do than a hit does.
+    pub(crate) hit_number: u64,
     pub(crate) lifecycle: L,
     pub(crate) store: AnyStore,
     pub(crate) ledger: Ledger,
@@ -53,8 +53,10 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             _ => Arena::chunked(config.grow_by, config.capacity),
         };
         let inner = Box::new(Inner {
-            cache_number: store.cache_number(),
-            reset_on: config.reset_on,
+            hit_number: match config.reset_on {
+                ResetOn::Release => store.cache_number(),
+                ResetOn::Acquire => NO_POOL,
+            },
             lifecycle,
             store,
             ledger: Ledger::new(config.capacity),
@@ -79,9 +81,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
         // SAFETY: the caller was admitted, and does with the place as it likes.
-        unsafe {
-            Self::fill(this, |place| inner.lifecycle.create_in(place))
-        }
+        unsafe { Self::fill(this, |place| inner.lifecycle.create_in(place)) }
     }
 
     /// As [`create`](Self::create), of a value made elsewhere.

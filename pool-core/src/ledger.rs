@@ -43,11 +43,12 @@ impl Ledger {
     pub(crate) fn admit(&self) -> bool {
         // Acquire: pairs with the Release in `leave_room`, so that the memory given back before is
         // there to be had. Release is for the next who admits.
-        let admitted = self.counts.live.fetch_update(
-            Ordering::AcqRel,
-            Ordering::Acquire,
-            |live| (live < self.capacity).then(|| live + 1),
-        );
+        let admitted = self
+            .counts
+            .live
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |live| {
+                (live < self.capacity).then(|| live + 1)
+            });
         if admitted.is_err() {
             return false;
         }

@@ -2,21 +2,21 @@
 #![deny(unsafe_code)]
 
 // In the order of an object's road: promised, made, chosen for, acquired, held, given back, kept.
-pub mod poolable;
-mod lifecycle;
-mod config;
+mod arena;
+mod backend;
 mod builder;
-mod pool;
+mod config;
+mod error;
+mod handle;
 mod inner;
 mod ledger;
-mod handle;
+mod lifecycle;
+mod pool;
+pub mod poolable;
 mod release;
-mod backend;
-mod arena;
-mod wait;
 mod stats;
-mod error;
 mod sync;
+mod wait;
 
 pub use builder::Builder;
 pub use config::{Backend, ResetOn};

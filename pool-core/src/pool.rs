@@ -227,21 +227,20 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// An object from the calling thread's cache, if one is at hand.
     #[inline(always)]
     fn acquire_hit(&self) -> Option<Pooled<T, L>> {
-        let inner = self.inner();
         // SAFETY: the number is that of this pool's backend.
-        let node = unsafe { batched::pop_hit(inner.cache_number) }?;
-        if inner.reset_on == ResetOn::Acquire {
-            return self.hand_out(node);
-        }
+        let slot = unsafe { batched::slot_at_hand(self.inner().hit_number) }?;
+        let node = batched::pop_hit(slot)?;
+        // SAFETY: nodes of this pool are nodes of `T`.
+        let node = unsafe { node.node() };
         // SAFETY: it was idle in this pool and is the caller's now.
-        Some(unsafe { Pooled::new(node.node()) })
+        Some(unsafe { Pooled::new(node) })
     }
 
     /// A handle of an object that was idle; `None` if it was found not to be reusable.
     fn hand_out(&self, node: NodePtr) -> Option<Pooled<T, L>> {
         // SAFETY: nodes of this pool are nodes of `T`.
         let node = unsafe { node.node::<T>() };
-        if self.inner().reset_on == ResetOn::Acquire {
+        if self.inner().config.reset_on == ResetOn::Acquire {
             // SAFETY: it was idle in this pool and is the caller's now.
             if !unsafe { wipe(self.inner, node) } {
                 return None;

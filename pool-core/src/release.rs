@@ -5,8 +5,8 @@
 //! its place is given back and the panic goes on.
 #![allow(unsafe_code)] // Objects are owned through raw pointers.
 
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
@@ -43,19 +43,36 @@ pub(crate) unsafe fn release<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
     // SAFETY: by contract.
     let inner = unsafe { pool_of::<T, L>(node) };
     // SAFETY: the object keeps the pool alive (LIFE-REFS).
-    let (reset_on, number) = unsafe { ((*inner.as_ptr()).reset_on, (*inner.as_ptr()).cache_number) };
-    if reset_on == ResetOn::Release {
-        if thread::panicking() {
-            // SAFETY: by contract.
-            return unsafe { release_unwinding(inner, node) };
-        }
+    let number = unsafe { (*inner.as_ptr()).hit_number };
+    // The slot is the thread's whatever a hook does, so it can be looked up before.
+    // SAFETY: the number is that of the pool's backend, which is alive until the object is put.
+    if let Some(slot) = unsafe { batched::slot_at_hand(number) } {
         // SAFETY: by contract.
         if !unsafe { wipe(inner, node) } {
             return;
         }
+        if batched::push_hit(slot, NodePtr::from_node(node)) {
+            return;
+        }
+        // SAFETY: by contract.
+        unsafe { put_back(inner, node) };
+    } else {
+        // SAFETY: by contract.
+        unsafe { release_slow(inner, node) };
     }
-    // SAFETY: the pool is alive, so its number is that of its backend.
-    if !unsafe { batched::push_hit(number, NodePtr::from_node(node)) } {
+}
+
+/// [`release`], where there is more to do than a hit does.
+///
+/// # Safety
+///
+/// As for [`release`].
+#[inline(never)]
+unsafe fn release_slow<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+    // SAFETY: the object keeps the pool alive (LIFE-REFS).
+    let reset_on = unsafe { (*inner.as_ptr()).config.reset_on };
+    // SAFETY: by contract.
+    if reset_on == ResetOn::Acquire || unsafe { wipe(inner, node) } {
         // SAFETY: by contract.
         unsafe { put_back(inner, node) };
     }
@@ -80,7 +97,8 @@ unsafe fn put_back<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node
 ///
 /// # Panics
 ///
-/// If a hook does; the object is destroyed then.
+/// If a hook does, and the thread does not unwind already: a second panic would abort. The object
+/// is destroyed then.
 ///
 /// # Safety
 ///
@@ -90,46 +108,51 @@ pub(crate) unsafe fn wipe<T, L: Lifecycle<T>>(
     inner: InnerPtr<T, L>,
     node: NonNull<Node<T>>,
 ) -> bool {
-    let unfit = Unfit { inner, node };
     // SAFETY: the object keeps the pool alive (LIFE-REFS).
     let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
     // SAFETY: the object is the caller's alone.
     let object = unsafe { Node::value(node).as_mut() };
-    lifecycle.reset(object);
-    let reusable = lifecycle.is_reusable(object);
-    if reusable {
-        mem::forget(unfit);
-    }
-    reusable
-}
-
-/// An object that is destroyed when this is dropped, as it is when a hook panics.
-struct Unfit<T, L: Lifecycle<T>> {
-    inner: InnerPtr<T, L>,
-    node: NonNull<Node<T>>,
-}
-
-impl<T, L: Lifecycle<T>> Drop for Unfit<T, L> {
-    #[cold]
-    fn drop(&mut self) {
-        // SAFETY: the object is the holder's, who gives it up.
-        unsafe { Inner::discard(self.inner, self.node) };
+    // Costs nothing when nothing panics. A guard that is dropped by the panic could not keep it
+    // from going on while the thread unwinds; asking beforehand whether it does is a load per
+    // release.
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        lifecycle.reset(object);
+        lifecycle.is_reusable(object)
+    }));
+    match judged {
+        Ok(true) => true,
+        // SAFETY: the object is the caller's, who gives it up.
+        Ok(false) => unsafe { reject(inner, node, None) },
+        // SAFETY: as above.
+        Err(panic) => unsafe { reject(inner, node, Some(panic)) },
     }
 }
 
-/// As [`release`], in a thread that unwinds: a hook that panics now is caught, since a second panic
-/// would abort.
+/// Destroys an object that a hook found unfit or broke; `false`, for [`wipe`] to return.
 ///
 /// # Safety
 ///
 /// As for [`release`].
 #[cold]
 #[inline(never)]
-unsafe fn release_unwinding<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node<T>>) {
-    // SAFETY: by contract.
-    let kept = catch_unwind(AssertUnwindSafe(|| unsafe { wipe(inner, node) }));
-    if kept.unwrap_or(false) {
-        // SAFETY: by contract; it was not destroyed.
-        unsafe { put_back(inner, node) };
+unsafe fn reject<T, L: Lifecycle<T>>(
+    inner: InnerPtr<T, L>,
+    node: NonNull<Node<T>>,
+    panic: Option<Box<dyn Any + Send>>,
+) -> bool {
+    let Some(panic) = panic else {
+        // SAFETY: by contract.
+        unsafe { Inner::discard(inner, node) };
+        return false;
+    };
+    // The drop of a broken object may panic too; the first panic is the one to see.
+    let dropped = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: by contract.
+        unsafe { Inner::discard(inner, node) };
+    }));
+    drop(dropped);
+    if !thread::panicking() {
+        resume_unwind(panic);
     }
+    false
 }

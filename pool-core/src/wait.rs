@@ -45,7 +45,8 @@ impl Waiters {
 
     fn add(&self, n: isize) {
         let waiting = self.waiting.load(Ordering::Relaxed);
-        self.waiting.store(waiting.wrapping_add_signed(n), Ordering::Relaxed);
+        self.waiting
+            .store(waiting.wrapping_add_signed(n), Ordering::Relaxed);
     }
 
     /// Wakes the one that has waited longest. Under the lock.

@@ -39,7 +39,11 @@ fn named_struct() {
 }
 
 #[derive(Poolable, Debug, PartialEq)]
-struct Tuple(u8, #[poolable(default = "none".to_owned())] String, (char, bool));
+struct Tuple(
+    u8,
+    #[poolable(default = "none".to_owned())] String,
+    (char, bool),
+);
 
 #[test]
 fn tuple_struct() {
@@ -177,7 +181,10 @@ fn every_field_word() {
     assert_eq!((object.by_default, object.by_expr), (None, 100));
     assert_eq!(object.made.capacity(), 32);
     assert_eq!((object.both, object.default_and_reset), (5, 2));
-    assert_eq!((object.kept, object.kept_init, object.kept_default), (0, 11, 12));
+    assert_eq!(
+        (object.kept, object.kept_init, object.kept_default),
+        (0, 11, 12)
+    );
     object = Words {
         by_default: Some("x"),
         by_expr: 1,
@@ -195,7 +202,10 @@ fn every_field_word() {
     assert_eq!((object.made.len(), object.made.capacity()), (0, 50));
     assert_eq!((object.counted, object.slice), (2, [0; 4]));
     assert_eq!((object.both, object.default_and_reset), (5, 3));
-    assert_eq!((object.kept, object.kept_init, object.kept_default), (1, 1, 1));
+    assert_eq!(
+        (object.kept, object.kept_init, object.kept_default),
+        (1, 1, 1)
+    );
 }
 
 #[derive(Poolable)]
@@ -461,7 +471,10 @@ fn packed_structs_are_assigned() {
     object.name = "kept".to_owned();
     object.pairs[1] = (1, 2);
     object.reset();
-    assert_eq!((object.tag, { object.wide }, object.pairs), (0, 7, [(0, 0); 3]));
+    assert_eq!(
+        (object.tag, { object.wide }, object.pairs),
+        (0, 7, [(0, 0); 3])
+    );
     let name = object.name;
     assert_eq!(name, "kept");
 }

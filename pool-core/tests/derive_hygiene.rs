@@ -4,8 +4,19 @@
 //! That it compiles is most of the test.
 #![cfg(feature = "derive")]
 #![forbid(unsafe_code)]
-#![deny(warnings, missing_docs, unused_qualifications, unused, rust_2018_idioms)]
-#![deny(single_use_lifetimes, unreachable_pub, trivial_casts, let_underscore_drop)]
+#![deny(
+    warnings,
+    missing_docs,
+    unused_qualifications,
+    unused,
+    rust_2018_idioms
+)]
+#![deny(
+    single_use_lifetimes,
+    unreachable_pub,
+    trivial_casts,
+    let_underscore_drop
+)]
 #![deny(clippy::all, clippy::pedantic, clippy::nursery)]
 
 /// Every word, linted.
@@ -28,7 +39,7 @@ pub mod linted {
         #[poolable(init = vec![1], reset = Self::wipe)]
         pub path: Vec<u8>,
         /// `reset` by a closure.
-        #[poolable(reset = |field| field.take())]
+        #[poolable(reset = |field| field.take().map(|s| s.len()))]
         pub closure: Option<String>,
         /// `skip`.
         #[poolable(skip)]
@@ -43,9 +54,9 @@ pub mod linted {
 
     impl Fields {
         #[must_use]
-        fn wipe(field: &mut Vec<u8>) -> Result<usize, String> {
+        fn wipe(field: &mut Vec<u8>) -> usize {
             field.clear();
-            Ok(field.capacity())
+            field.capacity()
         }
 
         const fn after(&mut self) {
@@ -370,8 +381,10 @@ pub mod renamed {
         #[derive(super::facade::Poolable, Debug)]
         #[poolable(crate = super::facade::pool)]
         pub enum ByReexport<T> {
+            /// Fresh.
             #[poolable(initial)]
             Fresh(T),
+            /// Not fresh.
             Other,
         }
 
@@ -486,7 +499,7 @@ pub mod configured {
     pub struct Fields {
         #[cfg(any())]
         absent: Missing,
-        #[cfg(all())]
+        #[cfg(feature = "derive")]
         #[poolable(default = 2)]
         present: u8,
         #[cfg_attr(all(), poolable(default = 3))]
@@ -499,7 +512,7 @@ pub mod configured {
     pub enum State {
         /// Fresh.
         #[poolable(initial)]
-        Present(#[cfg(any())] Missing, #[cfg(all())] u8),
+        Present(#[cfg(any())] Missing, #[cfg(feature = "derive")] u8),
         /// Gone.
         #[cfg(any())]
         Absent(Missing),
@@ -524,11 +537,19 @@ pub mod generic {
     use pool_core::Poolable;
 
     /// Everything at once.
-    #[derive(Poolable, Debug)]
-    pub struct Everything<'a, 'b: 'a, T: Debug + 'a, U: ?Sized = str, const N: usize = { 2 + 2 }, const B: bool = true>
+    #[derive(Poolable)]
+    #[allow(missing_debug_implementations)]
+    pub struct Everything<
+        'a,
+        'b: 'a,
+        T: Debug + 'a,
+        U: ?Sized + 'b = str,
+        const N: usize = { 2 + 2 },
+        const B: bool = true,
+    >
     where
         for<'c> &'c T: Debug,
-        U: 'b,
+        PhantomData<&'b U>: Sized,
     {
         array: [T; N],
         shared: PhantomData<&'a U>,
@@ -539,7 +560,12 @@ pub mod generic {
         #[poolable(default = |t| t)]
         function: fn(&T) -> &T,
         #[poolable(default = None)]
+        #[allow(clippy::type_complexity)]
         dynamic: Option<Box<dyn Fn(&T) + Send>>,
+        #[poolable(default = Box::new(3))]
+        boxed: Box<u8>,
+        #[poolable(default = ())]
+        nothing: (),
     }
 
     #[test]

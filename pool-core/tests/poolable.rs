@@ -297,7 +297,7 @@ fn fresh_is_the_default() {
 /// What a collection or an option held is dropped by the reset, not by the next user.
 #[test]
 fn what_was_held_is_dropped() {
-    let held = Rc::new(Cell::new(0));
+    let held = Rc::new(0);
     macro_rules! check {
         ($($value:expr),+ $(,)?) => {$(
             let mut value = $value;

@@ -72,21 +72,30 @@ impl Heap {
         };
         let own = self.slots.own();
         if let Some(admitted) = own.and_then(|slot| inside(slot, count)) {
-            return if admitted { Counted::Yes } else { Counted::AtTheBound };
+            return if admitted {
+                Counted::Yes
+            } else {
+                Counted::AtTheBound
+            };
         }
         let mut centre = self.slots.lock();
         if centre.is_closed() {
             return Counted::Closed;
         }
-        let admitted = match own.and_then(|slot| centre.with_own(slot, |_, (), tally, _| count(tally))) {
-            Some(admitted) => admitted,
-            None if ledger.is_bounded() => ledger.admit(),
-            None => {
-                centre.shared().created += 1;
-                true
-            }
-        };
-        if admitted { Counted::Yes } else { Counted::AtTheBound }
+        let admitted =
+            match own.and_then(|slot| centre.with_own(slot, |_, (), tally, _| count(tally))) {
+                Some(admitted) => admitted,
+                None if ledger.is_bounded() => ledger.admit(),
+                None => {
+                    centre.shared().created += 1;
+                    true
+                }
+            };
+        if admitted {
+            Counted::Yes
+        } else {
+            Counted::AtTheBound
+        }
     }
 
     fn totals_of(centre: &mut Locked<'_, Totals>) -> (u64, u64) {
@@ -112,7 +121,11 @@ impl Store for Heap {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
         if !make {
             let closed = self.slots.lock().is_closed();
-            return if closed { Taken::Closed } else { Taken::Exhausted };
+            return if closed {
+                Taken::Closed
+            } else {
+                Taken::Exhausted
+            };
         }
         match self.admit_one(ledger) {
             Counted::Yes => Taken::Admitted,
@@ -187,9 +200,8 @@ impl Store for Heap {
             drop(centre);
             return ledger.release_ref();
         }
-        let counted = own.and_then(|slot| {
-            centre.with_own(slot, |_, (), tally, _| tally.destroyed.increment())
-        });
+        let counted = own
+            .and_then(|slot| centre.with_own(slot, |_, (), tally, _| tally.destroyed.increment()));
         if counted.is_none() {
             centre.shared().destroyed += 1;
         }

@@ -16,6 +16,7 @@ use self::batched::Batched;
 use self::heap::Heap;
 use self::mutex::MutexStack;
 use self::queue::Queue;
+pub(crate) use self::slots::NO_POOL;
 use crate::arena::NodePtr;
 use crate::config::{Backend, Config};
 use crate::error::AcquireError;
@@ -158,7 +159,7 @@ impl AnyStore {
     pub(crate) fn cache_number(&self) -> u64 {
         match self {
             AnyStore::Batched(batched) => batched.number(),
-            _ => slots::NO_POOL,
+            _ => NO_POOL,
         }
     }
 }

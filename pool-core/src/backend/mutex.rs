@@ -66,9 +66,8 @@ impl Store for MutexStack {
         let mut stack = self.stack.lock();
         let waiting = self.waiters.arrive();
         loop {
-            let ready = |stack: &Stack| {
-                stack.closed || !stack.idle.is_empty() || !ledger.at_bound()
-            };
+            let ready =
+                |stack: &Stack| stack.closed || !stack.idle.is_empty() || !ledger.at_bound();
             if ready(&stack) {
                 return true;
             }

@@ -146,9 +146,9 @@ impl Store for Queue {
     }
 
     fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
-        self.slots.lock().wait(deadline, |_| {
-            self.objects.len() > 0 || !ledger.at_bound()
-        })
+        self.slots
+            .lock()
+            .wait(deadline, |_| self.objects.len() > 0 || !ledger.at_bound())
     }
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {
@@ -156,7 +156,9 @@ impl Store for Queue {
         centre.revoke_all();
         let surplus = self.objects.len().saturating_sub(keep);
         // Acquires go on meanwhile, without the lock, so there may be fewer.
-        std::iter::from_fn(|| self.objects.pop()).take(surplus).collect()
+        std::iter::from_fn(|| self.objects.pop())
+            .take(surplus)
+            .collect()
     }
 
     fn close(&self, _ledger: &Ledger) -> Vec<NodePtr> {

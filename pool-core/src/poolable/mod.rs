@@ -49,6 +49,12 @@ pub use place::{Place, Ready};
 /// frame.reset();
 /// assert!(frame.bytes.is_empty() && frame.bytes.capacity() >= 1500);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a pool does not know how to make and reset a `{Self}`",
+    label = "not `Poolable`",
+    note = "derive or implement `Poolable` for `{Self}`; a field of a type that is not yours can \
+            say `#[poolable(default)]`, or `init = …` and `reset = …`"
+)]
 pub trait Poolable: Sized {
     /// Makes a fresh object.
     fn init() -> Self;

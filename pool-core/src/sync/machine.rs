@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-pub(crate) use std::sync::atomic::{
-    AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
-};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// A mutex that a panic does not poison.
 pub(crate) use parking_lot::{Mutex, MutexGuard};

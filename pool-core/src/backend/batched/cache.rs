@@ -44,14 +44,20 @@ impl Batch {
     pub(super) fn drain(&mut self) -> impl Iterator<Item = NodePtr> + '_ {
         let len = mem::take(&mut self.len);
         // SAFETY: those before the old `len` were written by `push`.
-        self.items[..len].iter().map(|item| unsafe { item.assume_init() })
+        self.items[..len]
+            .iter()
+            .map(|item| unsafe { item.assume_init() })
     }
 
     /// Takes out the `n` oldest, or all.
     pub(super) fn take_oldest(&mut self, n: usize, out: &mut Vec<NodePtr>) {
         let n = n.min(self.len);
         // SAFETY: those before `len` were written by `push`.
-        out.extend(self.items[..n].iter().map(|item| unsafe { item.assume_init() }));
+        out.extend(
+            self.items[..n]
+                .iter()
+                .map(|item| unsafe { item.assume_init() }),
+        );
         self.items.copy_within(n..self.len, 0);
         self.len -= n;
     }
@@ -129,7 +135,11 @@ impl Cache {
     /// With `top` full: puts it below, if there is room. Gives the new word.
     pub(super) fn turn_down(&mut self, below: &Below) -> usize {
         let word = self.top.items.len();
-        if self.below.len == 0 { self.swap(word, below) } else { word }
+        if self.below.len == 0 {
+            self.swap(word, below)
+        } else {
+            word
+        }
     }
 
     fn swap(&mut self, word: usize, below: &Below) -> usize {

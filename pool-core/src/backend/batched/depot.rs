@@ -134,7 +134,13 @@ impl Depot {
 
     /// Takes the batch below in a cache whose batches are both full, and puts `node` on top of what
     /// stays. Also for a cache with room, which was revoked meanwhile.
-    pub(super) fn spill(&mut self, word: &mut usize, cache: &mut Cache, below: &Below, node: NodePtr) {
+    pub(super) fn spill(
+        &mut self,
+        word: &mut usize,
+        cache: &mut Cache,
+        below: &Below,
+        node: NodePtr,
+    ) {
         if cache.top_is_full(*word) {
             *word = cache.turn_down(below);
         }
@@ -189,6 +195,10 @@ impl Centre for Depot {
 
     fn empty(&self) -> Cache {
         Cache::new(self.batch_size)
+    }
+
+    fn limit(&self) -> usize {
+        self.batch_size
     }
 
     fn gather(&mut self, word: usize, cache: &mut Cache, below: &Below) {

@@ -27,58 +27,42 @@ pub(crate) struct Batched {
     _tail: NotFrozen,
 }
 
-/// The calling thread's newest idle object in the pool numbered `number`, if it has one at hand.
+type CacheSlot = Slot<Cache, Below>;
+
+/// The calling thread's slot in the pool numbered `number`, if it is at hand.
 ///
 /// # Safety
 ///
-/// The number is that of a [`Batched`] that is alive, or of no pool.
+/// The number is that of a [`Batched`] that is alive for `'a`, or of no pool.
 #[inline(always)]
-pub(crate) unsafe fn pop_hit(number: u64) -> Option<NodePtr> {
+pub(crate) unsafe fn slot_at_hand<'a>(number: u64) -> Option<&'a CacheSlot> {
     // SAFETY: by contract.
-    let slot = unsafe { slots::recent::<Depot>(number) }?;
-    let word = slot.enter()?;
-    if word == 0 {
-        slot.leave(word);
-        return None;
-    }
+    unsafe { slots::recent::<Depot>(number) }
+}
+
+/// A hit: the newest object in the slot. `None` if `top` is empty or the slot revoked.
+#[inline(always)]
+pub(crate) fn pop_hit(slot: &CacheSlot) -> Option<NodePtr> {
+    let word = slot.enter_to_take()?;
     // SAFETY: inside the slot (BIAS-EXCLUSIVE), with at least one object on top.
     let node = slot.with_state(|cache| unsafe { (*cache).pop(word) });
     slot.leave(word - 1);
     Some(node)
 }
 
-/// Puts an object on top of the calling thread's cache in the pool numbered `number`; `false` if
-/// it has no room at hand.
+/// A hit: puts an object on top of the slot. `false` if `top` is full or the slot revoked.
 ///
 /// On `true` the object is no longer the caller's, nor is the pool kept alive by it.
-///
-/// # Safety
-///
-/// As for [`pop_hit`]; the object belongs to that pool, and to the caller.
 #[inline(always)]
-pub(crate) unsafe fn push_hit(number: u64, node: NodePtr) -> bool {
-    // SAFETY: by contract.
-    let Some(slot) = (unsafe { slots::recent::<Depot>(number) }) else {
+pub(crate) fn push_hit(slot: &CacheSlot, node: NodePtr) -> bool {
+    let Some(word) = slot.enter_to_put() else {
         return false;
     };
-    let Some(word) = slot.enter() else {
-        return false;
-    };
-    let pushed = slot.with_state(|cache| {
-        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
-        let cache = unsafe { &mut *cache };
-        if cache.top_is_full(word) {
-            return false;
-        }
-        // SAFETY: there is room.
-        unsafe { cache.push(word, node) };
-        true
-    });
-    slot.leave(word + usize::from(pushed));
-    pushed
+    // SAFETY: inside the slot (BIAS-EXCLUSIVE), with room on top.
+    slot.with_state(|cache| unsafe { (*cache).push(word, node) });
+    slot.leave(word + 1);
+    true
 }
-
-type CacheSlot = Slot<Cache, Below>;
 
 /// As [`pop_hit`], bringing up the batch below if the top one is empty.
 fn pop_own(slot: &CacheSlot) -> Option<NodePtr> {
@@ -226,9 +210,9 @@ impl Store for Batched {
     }
 
     fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
-        self.slots.lock().wait(deadline, |depot| {
-            depot.idle() > 0 || !ledger.at_bound()
-        })
+        self.slots
+            .lock()
+            .wait(deadline, |depot| depot.idle() > 0 || !ledger.at_bound())
     }
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {

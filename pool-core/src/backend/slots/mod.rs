@@ -36,6 +36,11 @@ pub(crate) trait Centre: Send + Sized + 'static {
     /// The state of a slot that holds nothing.
     fn empty(&self) -> Self::State;
 
+    /// The largest word that the owner of a slot may leave there; 1 at least.
+    fn limit(&self) -> usize {
+        1
+    }
+
     /// Takes over all that a slot holds, given its word, and leaves it empty.
     fn gather(&mut self, word: usize, state: &mut Self::State, meter: &Self::Meter);
 
@@ -113,7 +118,7 @@ impl<C: Centre> Slots<C> {
         };
         // SAFETY: the address was given under this number, so by this value; it keeps its slots
         // until it is dropped (SLOT-LIVES).
-        Some(unsafe { &*slot.cast::<SlotOf<C>>() })
+        Some(unsafe { slot.cast::<SlotOf<C>>().as_ref() })
     }
 
     fn take_slot(self: &Arc<Self>) -> (Address, Arc<dyn GiveUp>) {
@@ -127,7 +132,7 @@ impl<C: Centre> Slots<C> {
         };
         inside.taken.push(slot);
         let slots: Arc<dyn GiveUp> = self.clone();
-        (slot.as_ptr().cast_const().cast(), slots)
+        (slot.cast(), slots)
     }
 
     /// The centre, locked.
@@ -148,18 +153,14 @@ impl<C: Centre> Slots<C> {
 #[inline(always)]
 pub(crate) unsafe fn recent<'a, C: Centre>(number: u64) -> Option<&'a Slot<C::State, C::Meter>> {
     // SAFETY: as in `Slots::own`; the caller names the type and the lifetime.
-    thread::recent(number).map(|slot| unsafe { &**slot.cast::<SlotOf<C>>() })
+    thread::recent(number).map(|slot| unsafe { &**slot.cast::<SlotOf<C>>().as_ptr() })
 }
 
 impl<C: Centre> GiveUp for Slots<C> {
     fn give_up(&self, address: Address) {
         let mut locked = self.lock();
         let inside = &mut *locked.inside;
-        let Some(at) = inside
-            .taken
-            .iter()
-            .position(|slot| slot.as_ptr().cast_const().cast() == address)
-        else {
+        let Some(at) = inside.taken.iter().position(|slot| slot.cast() == address) else {
             return;
         };
         let pointer = inside.taken.swap_remove(at);
@@ -170,8 +171,13 @@ impl<C: Centre> GiveUp for Slots<C> {
             let word = slot.own_word();
             // SAFETY: the calling thread is the owner and is not inside; the lock is held, so no
             // revoker is (BIAS-EXCLUSIVE).
-            slot.with_state(|state| inside.shared.gather(word, unsafe { &mut *state }, slot.meter()));
-            slot.end_revoke();
+            slot.with_state(|state| {
+                inside
+                    .shared
+                    .gather(word, unsafe { &mut *state }, slot.meter())
+            });
+            slot.revoke();
+            slot.take_unsettled();
             inside.active -= 1;
             // Nobody waits: a waiter would have revoked the slot.
         }
@@ -237,16 +243,21 @@ impl<C: Centre> Locked<'_, C> {
             if !allowed {
                 return None;
             }
-            slot.activate();
+            slot.activate(inside.shared.limit());
             inside.active += 1;
         }
         let mut word = slot.own_word();
         // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
         // revoker is (BIAS-EXCLUSIVE).
         let result = slot.with_state(|state| {
-            f(&mut word, unsafe { &mut *state }, slot.meter(), &mut inside.shared)
+            f(
+                &mut word,
+                unsafe { &mut *state },
+                slot.meter(),
+                &mut inside.shared,
+            )
         });
-        slot.set_own_word(word);
+        slot.leave(word);
         Some(result)
     }
 
@@ -271,22 +282,23 @@ impl<C: Centre> Locked<'_, C> {
             // SAFETY: in the list, so alive (SLOT-LIVES).
             let slot = unsafe { slot.as_ref() };
             if slot.is_active() {
-                slot.begin_revoke();
+                slot.revoke();
             }
         }
         barrier::heavy();
         for slot in &inside.taken {
             // SAFETY: as above.
             let slot = unsafe { slot.as_ref() };
-            if slot.is_revoking() {
+            if slot.take_unsettled() {
                 let word = slot.settled();
                 // SAFETY: the owner was seen outside, after the barrier that follows the
                 // revocation, so it does not come in again before it has had the lock
                 // (BIAS-DEKKER, BIAS-EXCLUSIVE).
                 slot.with_state(|state| {
-                    inside.shared.gather(word, unsafe { &mut *state }, slot.meter());
+                    inside
+                        .shared
+                        .gather(word, unsafe { &mut *state }, slot.meter());
                 });
-                slot.end_revoke();
             }
         }
         inside.active = 0;

@@ -6,7 +6,7 @@
 //! (BIAS-…) are from there.
 #![allow(unsafe_code)] // `Sync`, by the protocol.
 
-use crate::sync::{AtomicU8, AtomicUsize, Ordering, UnsafeCell, barrier, wait_a_turn};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell, barrier, wait_a_turn};
 
 /// The word of a slot whose owner is inside.
 const BUSY: usize = usize::MAX;
@@ -14,28 +14,28 @@ const BUSY: usize = usize::MAX;
 /// The word of a slot that holds nothing.
 pub(super) const EMPTY: usize = 0;
 
-/// The owner may enter.
-const ACTIVE: u8 = 0;
-/// A revoker has said so, and waits for the owner to be seen outside.
-const REVOKING: u8 = 1;
-/// The owner has to ask at the centre; the slot is empty.
-const REVOKED: u8 = 2;
+/// The limit of a slot whose owner may not enter.
+const REVOKED: usize = 0;
 
 /// What one thread keeps for one pool.
 ///
 /// Everything in here is written by the owner at full speed, so a slot fills lines of its own (it
-/// is kept in a `CachePadded`, 128 bytes apart). Only a revoker's rare store to `bias` comes from
-/// elsewhere.
+/// is kept in a `CachePadded`, 128 bytes apart). Only a revoker's rare stores come from elsewhere.
 pub(crate) struct Slot<S, M> {
-    /// [`BUSY`] while the owner is inside; else what the owner left there: the number of objects
-    /// on top of the stack, for a cache. Written by the owner only.
+    /// [`BUSY`] while the owner is inside; else what the owner left there, at most `limit` was when
+    /// it entered: the number of objects on top of the stack, for a cache. Written by the owner
+    /// only.
     word: AtomicUsize,
-    /// [`ACTIVE`], [`REVOKING`] or [`REVOKED`]. Written under the centre's lock only.
-    bias: AtomicU8,
+    /// The largest word the owner may leave; [`REVOKED`] if it may not enter. One comparison with
+    /// it tells a pop that there is an object and a push that there is room, and both that the slot
+    /// is theirs. Written under the centre's lock only.
+    limit: AtomicUsize,
     /// The state that the lock protects.
     state: UnsafeCell<S>,
     /// Counts that anyone may read at any time, and only the owner writes.
     meter: M,
+    /// Revoked, but not yet seen without its owner. Used under the centre's lock only.
+    unsettled: AtomicBool,
 }
 
 // SAFETY: `state` is the only part that is not shared as it stands, and it is touched by one thread
@@ -47,9 +47,10 @@ impl<S, M> Slot<S, M> {
     pub(super) fn new(state: S, meter: M) -> Self {
         Slot {
             word: AtomicUsize::new(EMPTY),
-            bias: AtomicU8::new(REVOKED),
+            limit: AtomicUsize::new(REVOKED),
             state: UnsafeCell::new(state),
             meter,
+            unsettled: AtomicBool::new(false),
         }
     }
 
@@ -65,20 +66,40 @@ impl<S, M> Slot<S, M> {
     /// ever.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Option<usize> {
+        self.enter_if(|_, limit| limit != REVOKED)
+    }
+
+    /// [`enter`](Self::enter), if the word is not 0: there is something to take.
+    #[inline(always)]
+    pub(crate) fn enter_to_take(&self) -> Option<usize> {
+        self.enter_if(|word, limit| word.wrapping_sub(1) < limit)
+    }
+
+    /// [`enter`](Self::enter), if the word is below the limit: there is room to put.
+    #[inline(always)]
+    pub(crate) fn enter_to_put(&self) -> Option<usize> {
+        self.enter_if(|word, limit| word < limit)
+    }
+
+    /// `wanted` is false, whatever the word, when the limit is [`REVOKED`].
+    #[inline(always)]
+    fn enter_if(&self, wanted: impl FnOnce(usize, usize) -> bool) -> Option<usize> {
         // Relaxed: the owner's own last store, or a stale value that nobody reads again
         // (BIAS-STALE).
         let word = self.word.load(Ordering::Relaxed);
         debug_assert_ne!(word, BUSY, "a slot was entered twice");
-        // Relaxed: ordered before the load below by the barrier, whose heavy half is in `revoke`.
+        // Relaxed: ordered before the load below by the barrier, whose heavy half is in
+        // `Locked::revoke_all`.
         self.word.store(BUSY, Ordering::Relaxed);
         barrier::light();
         // Relaxed: a revoker's store is either seen here, or the store above is seen by it
         // (BIAS-DEKKER).
-        if self.bias.load(Ordering::Relaxed) != ACTIVE {
-            // Out again before the lock is asked for. Release is not needed: nothing was done
-            // inside, and the word is not read again (BIAS-STALE) except by a revoker that waits
-            // right now, which takes it for what it was.
-            self.word.store(word, Ordering::Release);
+        let limit = self.limit.load(Ordering::Relaxed);
+        if !wanted(word, limit) {
+            // Out again, before the lock is asked for. If the slot is revoked the word may be
+            // stale: only a revoker that waits right now can read it, who takes it for what it was
+            // (BIAS-STALE).
+            self.leave(word);
             return None;
         }
         Some(word)
@@ -101,30 +122,30 @@ impl<S, M> Slot<S, M> {
     /// Whether the owner may enter without asking. Under the lock.
     pub(super) fn is_active(&self) -> bool {
         // Relaxed: written under the lock that is held here.
-        self.bias.load(Ordering::Relaxed) == ACTIVE
+        self.limit.load(Ordering::Relaxed) != REVOKED
     }
 
     /// Lets the owner in again. Under the lock, by the owner, whose slot is empty.
-    pub(super) fn activate(&self) {
+    pub(super) fn activate(&self, limit: usize) {
+        debug_assert_ne!(limit, REVOKED);
         // The word may be stale; the slot was emptied by who revoked it.
         self.word.store(EMPTY, Ordering::Relaxed);
         // Relaxed, both: the owner reads them in program order, others under the lock.
-        self.bias.store(ACTIVE, Ordering::Relaxed);
+        self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Says that the owner may not enter. Under the lock; a heavy barrier must follow, then
-    /// [`settled`](Self::settled).
-    pub(super) fn begin_revoke(&self) {
-        self.bias.store(REVOKING, Ordering::Relaxed);
+    /// Says that the owner may not enter. Under the lock; a heavy barrier must follow before the
+    /// slot is [`settled`](Self::settled), unless the caller is the owner.
+    pub(super) fn revoke(&self) {
+        self.limit.store(REVOKED, Ordering::Relaxed);
+        self.unsettled.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn is_revoking(&self) -> bool {
-        self.bias.load(Ordering::Relaxed) == REVOKING
-    }
-
-    /// Ends a revocation, once the state has been taken over. Under the lock.
-    pub(super) fn end_revoke(&self) {
-        self.bias.store(REVOKED, Ordering::Relaxed);
+    /// Whether the slot was revoked, and not settled since. Under the lock.
+    pub(super) fn take_unsettled(&self) -> bool {
+        let unsettled = self.unsettled.load(Ordering::Relaxed);
+        self.unsettled.store(false, Ordering::Relaxed);
+        unsettled
     }
 
     /// The word, once the owner is outside.
@@ -140,13 +161,8 @@ impl<S, M> Slot<S, M> {
         }
     }
 
-    /// The word as the owner under the lock finds it, and sets it.
+    /// The word as its owner finds it under the lock.
     pub(super) fn own_word(&self) -> usize {
         self.word.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn set_own_word(&self, word: usize) {
-        // Release: as in `leave`; a reader of counts may look without the lock.
-        self.word.store(word, Ordering::Release);
     }
 }

@@ -1,0 +1,12 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+struct Object {
+    #[poolable(default = 1)]
+    #[poolable(default = 2)]
+    field: u32,
+}
+
+fn main() {
+    Object::init().reset();
+}

@@ -1,0 +1,12 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+enum Object {
+    Idle(u32),
+    Busy,
+}
+
+fn main() {
+    let _ = Object::Busy;
+    Object::init().reset();
+}

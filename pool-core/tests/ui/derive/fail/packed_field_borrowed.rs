@@ -1,0 +1,12 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+#[repr(packed)]
+struct Object {
+    tag: u8,
+    wide: u64,
+}
+
+fn main() {
+    Object::init().reset();
+}

@@ -1,0 +1,12 @@
+use pool_core::Poolable;
+
+struct Foreign;
+
+#[derive(Poolable)]
+struct Object<T> {
+    field: T,
+}
+
+fn main() {
+    let _ = Object::<Foreign>::init();
+}

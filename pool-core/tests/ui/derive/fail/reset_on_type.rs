@@ -1,0 +1,15 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+#[poolable(reset = wipe)]
+struct Object {
+    field: u32,
+}
+
+fn wipe(object: &mut Object) {
+    object.field = 0;
+}
+
+fn main() {
+    Object::init().reset();
+}

@@ -1,0 +1,16 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+enum Object {
+    #[poolable(initial)]
+    Idle,
+    Busy {
+        #[poolable(skip)]
+        since: u64,
+    },
+}
+
+fn main() {
+    if let Object::Busy { since: 1.. } = (Object::Busy { since: 0 }) {}
+    Object::init().reset();
+}

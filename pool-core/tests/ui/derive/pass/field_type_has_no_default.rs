@@ -1,0 +1,13 @@
+use pool_core::Poolable;
+
+struct Foreign;
+
+#[derive(Poolable)]
+struct Object {
+    #[poolable(default = Foreign)]
+    field: Foreign,
+}
+
+fn main() {
+    Object::init().reset();
+}

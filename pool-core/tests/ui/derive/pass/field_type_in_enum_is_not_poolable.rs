@@ -1,0 +1,15 @@
+use pool_core::Poolable;
+
+struct Foreign;
+
+#[derive(Poolable)]
+enum Object {
+    #[poolable(initial)]
+    Idle(u8, #[poolable(skip, init = Foreign)] Foreign),
+    Busy,
+}
+
+fn main() {
+    let _ = Object::Busy;
+    Object::init().reset();
+}

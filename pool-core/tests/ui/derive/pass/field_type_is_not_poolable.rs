@@ -1,0 +1,14 @@
+use pool_core::Poolable;
+
+#[derive(Default)]
+struct Foreign;
+
+#[derive(Poolable)]
+struct Object {
+    #[poolable(default)]
+    field: Foreign,
+}
+
+fn main() {
+    Object::init().reset();
+}

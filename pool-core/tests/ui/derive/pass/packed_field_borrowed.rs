@@ -1,0 +1,13 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+#[repr(packed)]
+struct Object {
+    tag: u8,
+    #[poolable(default)]
+    wide: u64,
+}
+
+fn main() {
+    Object::init().reset();
+}

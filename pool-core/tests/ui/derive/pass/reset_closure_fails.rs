@@ -1,0 +1,11 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+struct Object {
+    #[poolable(reset = |field| field.clear())]
+    field: String,
+}
+
+fn main() {
+    Object::init().reset();
+}

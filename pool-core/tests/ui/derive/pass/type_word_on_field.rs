@@ -1,0 +1,15 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+struct Object {
+    #[poolable(reset = wipe)]
+    field: u32,
+}
+
+fn wipe(field: &mut u32) {
+    *field = 0;
+}
+
+fn main() {
+    Object::init().reset();
+}
