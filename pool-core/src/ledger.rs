@@ -41,26 +41,34 @@ impl Ledger {
 
     /// Counts one object more, unless the bound is reached.
     pub(crate) fn admit(&self) -> bool {
+        self.admit_all(1)
+    }
+
+    /// Counts `n` objects more, unless that would exceed the bound: all or none.
+    pub(crate) fn admit_all(&self, n: usize) -> bool {
+        if n == 0 {
+            return true;
+        }
         // Acquire: pairs with the Release in `leave_room`, so that the memory given back before is
         // there to be had. Release is for the next who admits.
         let admitted = self
             .counts
             .live
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |live| {
-                (live < self.capacity).then(|| live + 1)
+                live.checked_add(n).filter(|&live| live <= self.capacity)
             });
         if admitted.is_err() {
             return false;
         }
         // Relaxed, both: the caller holds a reference already, and `created` is only a total.
-        self.counts.refs.fetch_add(1, Ordering::Relaxed);
-        self.counts.created.fetch_add(1, Ordering::Relaxed);
+        self.counts.refs.fetch_add(n, Ordering::Relaxed);
+        self.counts.created.fetch_add(n as u64, Ordering::Relaxed);
         true
     }
 
-    /// Whether [`admit`](Self::admit) would refuse.
-    pub(crate) fn at_bound(&self) -> bool {
-        self.counts.live.load(Ordering::Acquire) >= self.capacity
+    /// How many more may be alive.
+    pub(crate) fn room(&self) -> usize {
+        self.capacity.saturating_sub(self.live())
     }
 
     /// Gives an object's place under the bound to the next. The object's reference stays.

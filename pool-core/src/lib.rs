@@ -1,27 +1,30 @@
 //! Typed object pools for message loops that cannot afford the allocator.
 #![deny(unsafe_code)]
 
-// In the order of an object's road: promised, made, chosen for, acquired, held, given back, kept.
-mod arena;
-mod backend;
+// In the order of an object's road: promised, chosen for, acquired, held, given back, kept.
+pub mod poolable;
+mod lifecycle;
 mod builder;
 mod config;
-mod error;
-mod handle;
+mod pool;
 mod inner;
 mod ledger;
-mod lifecycle;
-mod pool;
-pub mod poolable;
+mod handle;
 mod release;
-mod stats;
-mod sync;
+mod backend;
 mod wait;
+mod arena;
+mod stats;
+mod error;
+mod sync;
+
+#[cfg(all(test, loom))]
+mod models;
 
 pub use builder::Builder;
 pub use config::{Backend, ResetOn};
 pub use error::{AcquireError, AttachError, BuildError, ParseBackendError};
-pub use handle::Pooled;
+pub use handle::{Burst, Pooled};
 pub use lifecycle::{Derived, Hooks, Lifecycle};
 pub use pool::{Drain, Pool};
 #[doc(hidden)]

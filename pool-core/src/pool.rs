@@ -11,7 +11,7 @@ use crate::backend::{Store, Taken, batched};
 use crate::builder::Builder;
 use crate::config::{Backend, Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
-use crate::handle::Pooled;
+use crate::handle::{Burst, Pooled};
 use crate::inner::{Inner, InnerPtr};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::poolable::Poolable;
@@ -273,12 +273,89 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
                         Patience::Until(deadline) => Some(deadline),
                         Patience::Forever => None,
                     };
-                    if !store.wait(ledger, deadline) {
+                    if !store.wait(ledger, 1, deadline) {
                         return Err(AcquireError::Timeout);
                     }
                 }
             }
         }
+    }
+
+    /// Acquires `n` objects at once: idle ones in one visit to the thread's cache if it has as many,
+    /// one to the depot if not; made, those that are missing. At the bound, waits until `n` can be had
+    /// together.
+    ///
+    /// Objects are not set aside while waiting, so a burst that waits takes nothing from the others,
+    /// and may wait long in a pool that is always nearly empty.
+    ///
+    /// # Panics
+    ///
+    /// If `n` exceeds the capacity, the pool was [closed](Self::close), or making an object panics.
+    #[must_use]
+    pub fn acquire_many(&self, n: usize) -> Burst<T, L> {
+        if let Some(capacity) = self.capacity() {
+            assert!(
+                n <= capacity,
+                "acquire_many({n}) from a pool with capacity {capacity}: it could never be had; ask \
+                 for less or raise the capacity"
+            );
+        }
+        match self.acquire_many_slow(n, Patience::Forever) {
+            Ok(burst) => burst,
+            Err(_) => self.closed(),
+        }
+    }
+
+    /// Acquires `n` objects at once, or none: as [`acquire_many`](Self::acquire_many), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted) if fewer are idle, all caches included, and the bound
+    /// does not allow to make the rest; [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// If making an object does; the others go back.
+    pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
+        self.acquire_many_slow(n, Patience::None)
+    }
+
+    fn acquire_many_slow(&self, n: usize, patience: Patience) -> Result<Burst<T, L>, AcquireError> {
+        let Inner {
+            store,
+            ledger,
+            config,
+            ..
+        } = self.inner();
+        let nodes = loop {
+            match store.take_many(ledger, n) {
+                Ok(nodes) => break nodes,
+                Err(AcquireError::Exhausted) if patience == Patience::Forever => {
+                    store.wait(ledger, n, None);
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let mut unmade = Unmade {
+            pool: self,
+            left: n - nodes.len(),
+        };
+        // SAFETY: they were idle in this pool and are the caller's now.
+        let mut burst = unsafe { Burst::new(nodes) };
+        while unmade.left > 0 {
+            unmade.left -= 1;
+            // SAFETY: held by this `Pool`, and admitted.
+            let node = unsafe { Inner::create(self.inner) };
+            // SAFETY: made just now.
+            burst.push(unsafe { Pooled::new(node) });
+        }
+        if config.reset_on == ResetOn::Acquire {
+            // Those just made are wiped too, which changes nothing in them.
+            for _ in 0..burst.wipe_all() {
+                burst.push(self.acquire_slow(patience)?);
+            }
+        }
+        Ok(burst)
     }
 
     /// Adopts a value made elsewhere, as if the pool had made it.
@@ -475,6 +552,22 @@ enum Patience {
     None,
     Until(Instant),
     Forever,
+}
+
+/// Leave to make objects that are not made yet. Dropped, it is given back.
+struct Unmade<'a, T, L: Lifecycle<T>> {
+    pool: &'a Pool<T, L>,
+    left: usize,
+}
+
+impl<T, L: Lifecycle<T>> Drop for Unmade<'_, T, L> {
+    fn drop(&mut self) {
+        let Inner { store, ledger, .. } = self.pool.inner();
+        for _ in 0..self.left {
+            let last = store.dismiss(ledger);
+            debug_assert!(!last, "a `Pool` holds the pool");
+        }
+    }
 }
 
 impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {

@@ -93,6 +93,60 @@ unsafe fn put_back<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node
     }
 }
 
+/// [`release`] of many objects of one pool at once.
+///
+/// # Panics
+///
+/// If a hook does, after all the others were given back.
+///
+/// # Safety
+///
+/// As for [`release`], for each; all are of one pool.
+pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
+    let Some(first) = nodes.first() else {
+        return;
+    };
+    // SAFETY: nodes of the pool are nodes of `T`.
+    let first = unsafe { first.node::<T>() };
+    // SAFETY: by contract.
+    let inner = unsafe { pool_of::<T, L>(first) };
+    // SAFETY: an object keeps the pool alive (LIFE-REFS).
+    let reset_on = unsafe { (*inner.as_ptr()).config.reset_on };
+    let mut panic: Option<Box<dyn Any + Send>> = None;
+    if reset_on == ResetOn::Release {
+        nodes.retain(|node| {
+            // SAFETY: as above.
+            let node = unsafe { node.node::<T>() };
+            // SAFETY: by contract.
+            let wiped = catch_unwind(AssertUnwindSafe(|| unsafe { wipe(inner, node) }));
+            wiped.unwrap_or_else(|payload| {
+                panic.get_or_insert(payload);
+                false
+            })
+        });
+    }
+    if !nodes.is_empty() {
+        // SAFETY: the objects that are left keep the pool alive until they are put.
+        let store = unsafe { &(*inner.as_ptr()).store };
+        for refused in store.put_many(nodes) {
+            let destroyed = catch_unwind(AssertUnwindSafe(|| {
+                // SAFETY: as above.
+                let node = unsafe { refused.node() };
+                // SAFETY: it is still the caller's.
+                unsafe { Inner::<T, L>::destroy(inner, node) };
+            }));
+            if let Err(payload) = destroyed {
+                panic.get_or_insert(payload);
+            }
+        }
+    }
+    if let Some(panic) = panic
+        && !thread::panicking()
+    {
+        resume_unwind(panic);
+    }
+}
+
 /// Resets and judges an object. `false`: it was not fit to be kept, and is destroyed.
 ///
 /// # Panics

@@ -13,6 +13,8 @@ pub(crate) struct Waiters {
     condvar: Condvar,
     /// How many wait now. Written and read under the lock only, hence Relaxed throughout.
     waiting: AtomicUsize,
+    /// How many of them wait for more than one object.
+    for_many: AtomicUsize,
     /// How many have ever waited.
     total: AtomicU64,
 }
@@ -22,6 +24,7 @@ impl Waiters {
         Waiters {
             condvar: Condvar::new(),
             waiting: AtomicUsize::new(0),
+            for_many: AtomicUsize::new(0),
             total: AtomicU64::new(0),
         }
     }
@@ -36,22 +39,27 @@ impl Waiters {
         self.total.load(Ordering::Relaxed)
     }
 
-    /// Counts the caller among those who wait, until the result is dropped. Under the lock, both.
-    pub(crate) fn arrive(&self) -> Waiting<'_> {
-        self.add(1);
+    /// Counts the caller, who wants `n` objects, among those who wait, until the result is dropped.
+    /// Under the lock, both.
+    pub(crate) fn arrive(&self, n: usize) -> Waiting<'_> {
+        add(&self.waiting, 1);
+        let for_many = n > 1;
+        if for_many {
+            add(&self.for_many, 1);
+        }
         self.total.store(self.total() + 1, Ordering::Relaxed);
-        Waiting { waiters: self }
+        Waiting {
+            waiters: self,
+            for_many,
+        }
     }
 
-    fn add(&self, n: isize) {
-        let waiting = self.waiting.load(Ordering::Relaxed);
-        self.waiting
-            .store(waiting.wrapping_add_signed(n), Ordering::Relaxed);
-    }
-
-    /// Wakes the one that has waited longest. Under the lock.
+    /// Wakes the one that has waited longest; all, if one of them waits for more than came. Under
+    /// the lock.
     pub(crate) fn notify_one(&self) {
-        if self.any() {
+        if self.for_many.load(Ordering::Relaxed) > 0 {
+            self.condvar.notify_all();
+        } else if self.any() {
             self.condvar.notify_one();
         }
     }
@@ -67,6 +75,7 @@ impl Waiters {
 /// One that waits.
 pub(crate) struct Waiting<'a> {
     waiters: &'a Waiters,
+    for_many: bool,
 }
 
 impl Waiting<'_> {
@@ -82,6 +91,15 @@ impl Waiting<'_> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.waiters.add(-1);
+        add(&self.waiters.waiting, -1);
+        if self.for_many {
+            add(&self.waiters.for_many, -1);
+        }
     }
+}
+
+/// Under the lock, so without a read-modify-write.
+fn add(count: &AtomicUsize, n: isize) {
+    let now = count.load(Ordering::Relaxed);
+    count.store(now.wrapping_add_signed(n), Ordering::Relaxed);
 }

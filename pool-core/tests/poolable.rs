@@ -283,8 +283,10 @@ fn fresh_is_the_default() {
         };
     }
     check!(
-        u8, i128, f64, bool, char, (), &str, &[u8], &mut [u8], Duration, RangeFull,
-        PhantomData<u8>, PhantomPinned, AtomicU64, AtomicBool, AtomicPtr<u8>, String, OsString,
+        u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char, (),
+        AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, AtomicI8, AtomicI16, AtomicI32,
+        AtomicI64, AtomicIsize, AtomicBool, AtomicPtr<u8>, &str, &[u8], &mut [u8], Duration,
+        RangeFull, PhantomData<u8>, PhantomPinned, String, OsString,
         PathBuf, CString, Vec<u8>, VecDeque<u8>, LinkedList<u8>, BinaryHeap<u8>,
         HashMap<u8, u8>, HashSet<u8>, BTreeMap<u8, u8>, BTreeSet<u8>, Option<u8>, Box<u8>,
         Box<str>, Box<[u8]>, Rc<u8>, Rc<str>, Rc<[u8]>, Arc<u8>, Arc<str>, Arc<[u8]>,
@@ -471,8 +473,9 @@ fn poisoned_locks_are_usable_again() {
     mutex.reset();
     rwlock.reset();
     assert!(mutex.is_reusable() && rwlock.is_reusable());
-    assert!(mutex.lock().unwrap().is_empty());
-    assert!(rwlock.write().unwrap().is_empty());
+    // Usable, empty, and with the memory they had.
+    assert!(matches!(&*mutex.lock().unwrap(), list if list.is_empty() && list.capacity() > 0));
+    assert!(matches!(&*rwlock.write().unwrap(), list if list.is_empty() && list.capacity() > 0));
 }
 
 /// A guard that was leaked holds nothing back from `&mut`, but would from the next user.

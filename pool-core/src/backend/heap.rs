@@ -62,12 +62,12 @@ impl Heap {
         }
     }
 
-    fn admit_one(&self, ledger: &Ledger) -> Counted {
+    fn admit_many(&self, ledger: &Ledger, n: usize) -> Counted {
         let count = |tally: &Tally| {
             if ledger.is_bounded() {
-                return ledger.admit();
+                return ledger.admit_all(n);
             }
-            tally.created.increment();
+            tally.created.add(n as u64);
             true
         };
         let own = self.slots.own();
@@ -85,9 +85,9 @@ impl Heap {
         let admitted =
             match own.and_then(|slot| centre.with_own(slot, |_, (), tally, _| count(tally))) {
                 Some(admitted) => admitted,
-                None if ledger.is_bounded() => ledger.admit(),
+                None if ledger.is_bounded() => ledger.admit_all(n),
                 None => {
-                    centre.shared().created += 1;
+                    centre.shared().created += n as u64;
                     true
                 }
             };
@@ -127,7 +127,7 @@ impl Store for Heap {
                 Taken::Exhausted
             };
         }
-        match self.admit_one(ledger) {
+        match self.admit_many(ledger, 1) {
             Counted::Yes => Taken::Admitted,
             Counted::AtTheBound => Taken::Exhausted,
             Counted::Closed => Taken::Closed,
@@ -138,8 +138,20 @@ impl Store for Heap {
         Err(node)
     }
 
-    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
-        self.slots.lock().wait(deadline, |_| !ledger.at_bound())
+    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+        match self.admit_many(ledger, n) {
+            Counted::Yes => Ok(Vec::with_capacity(n)),
+            Counted::AtTheBound => Err(AcquireError::Exhausted),
+            Counted::Closed => Err(AcquireError::Closed),
+        }
+    }
+
+    fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+        nodes
+    }
+
+    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
+        self.slots.lock().wait(n, deadline, |_| ledger.room() >= n)
     }
 
     fn gather(&self, _keep: usize) -> Vec<NodePtr> {
@@ -168,7 +180,7 @@ impl Store for Heap {
     }
 
     fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError> {
-        match self.admit_one(ledger) {
+        match self.admit_many(ledger, 1) {
             Counted::Yes => Ok(()),
             Counted::AtTheBound => Err(AcquireError::Exhausted),
             Counted::Closed => Err(AcquireError::Closed),
@@ -184,7 +196,7 @@ impl Store for Heap {
             if bounded {
                 ledger.leave_room();
             } else {
-                slot.meter().destroyed.increment();
+                slot.meter().destroyed.add(1);
             }
             slot.leave(word);
             return bounded && ledger.release_ref();
@@ -200,8 +212,8 @@ impl Store for Heap {
             drop(centre);
             return ledger.release_ref();
         }
-        let counted = own
-            .and_then(|slot| centre.with_own(slot, |_, (), tally, _| tally.destroyed.increment()));
+        let counted =
+            own.and_then(|slot| centre.with_own(slot, |_, (), tally, _| tally.destroyed.add(1)));
         if counted.is_none() {
             centre.shared().destroyed += 1;
         }

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // `Sync` of a marker.
 
 pub(crate) mod batched;
+mod buffers;
 mod heap;
 mod mutex;
 mod queue;
@@ -69,9 +70,21 @@ pub(crate) trait Store {
     /// it: the caller must not touch either again.
     fn put(&self, node: NodePtr) -> Result<(), NodePtr>;
 
-    /// Waits until an object is idle, the bound leaves room, or the pool is closed; `false` if
-    /// `deadline` passed first.
-    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool;
+    /// Takes `n` objects at once, or none. Gives those that were idle, and leave to make the rest:
+    /// as many as are missing to `n`.
+    ///
+    /// # Errors
+    ///
+    /// `Exhausted`, as exact as that of [`take`](Self::take); `Closed`.
+    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError>;
+
+    /// [`put`](Self::put) of many at once; gives back those that are not wanted. The rest is as
+    /// after `put`.
+    fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr>;
+
+    /// Waits until `n` objects are idle or may be made, or the pool is closed; `false` if `deadline`
+    /// passed first.
+    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool;
 
     /// Takes out the idle objects beyond `keep`, those idle longest first; leaves the others where
     /// any thread finds them first.
@@ -173,8 +186,16 @@ impl Store for AnyStore {
         each!(self, store => store.put(node))
     }
 
-    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
-        each!(self, store => store.wait(ledger, deadline))
+    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+        each!(self, store => store.take_many(ledger, n))
+    }
+
+    fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+        each!(self, store => store.put_many(nodes))
+    }
+
+    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
+        each!(self, store => store.wait(ledger, n, deadline))
     }
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {

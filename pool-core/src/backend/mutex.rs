@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
+use super::buffers::Buffers;
 use super::{Counts, Store, Taken, admit_unless};
 use crate::arena::NodePtr;
 use crate::config::Config;
@@ -16,6 +17,7 @@ use crate::wait::Waiters;
 pub(crate) struct MutexStack {
     stack: CachePadded<Mutex<Stack>>,
     waiters: Waiters,
+    buffers: Buffers,
     max_idle: usize,
 }
 
@@ -33,6 +35,7 @@ impl MutexStack {
         MutexStack {
             stack: CachePadded::new(Mutex::new(stack)),
             waiters: Waiters::new(),
+            buffers: Buffers::new(),
             max_idle: config.max_idle.unwrap_or(usize::MAX),
         }
     }
@@ -62,12 +65,41 @@ impl Store for MutexStack {
         Ok(())
     }
 
-    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
+    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+        let mut nodes = self.buffers.take(n);
         let mut stack = self.stack.lock();
-        let waiting = self.waiters.arrive();
+        let idle = n.min(stack.idle.len());
+        if stack.closed {
+            return Err(AcquireError::Closed);
+        }
+        if !ledger.admit_all(n - idle) {
+            self.buffers.give(nodes);
+            return Err(AcquireError::Exhausted);
+        }
+        let rest = stack.idle.len() - idle;
+        nodes.extend(stack.idle.drain(rest..));
+        Ok(nodes)
+    }
+
+    fn put_many(&self, mut nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+        let mut stack = self.stack.lock();
+        if stack.closed {
+            return nodes;
+        }
+        let room = self.max_idle.saturating_sub(stack.idle.len());
+        let refused = nodes.split_off(nodes.len().min(room));
+        stack.idle.append(&mut nodes);
+        self.waiters.notify_all();
+        self.buffers.give(nodes);
+        refused
+    }
+
+    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
+        let mut stack = self.stack.lock();
+        let waiting = self.waiters.arrive(n);
         loop {
             let ready =
-                |stack: &Stack| stack.closed || !stack.idle.is_empty() || !ledger.at_bound();
+                |stack: &Stack| stack.closed || stack.idle.len().saturating_add(ledger.room()) >= n;
             if ready(&stack) {
                 return true;
             }

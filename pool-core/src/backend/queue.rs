@@ -7,9 +7,11 @@
 
 use std::sync::Arc;
 use std::time::Instant;
+use std::{iter, mem};
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
 
+use super::buffers::Buffers;
 use super::slots::{Centre, Slots};
 use super::{Counts, NotFrozen, Store, Taken, admit_unless};
 use crate::arena::NodePtr;
@@ -26,6 +28,7 @@ pub(crate) struct Queue {
     // pool any more.
     slots: Arc<Slots<Nothing>>,
     objects: Objects,
+    buffers: Buffers,
     _tail: NotFrozen,
 }
 
@@ -95,8 +98,20 @@ impl Queue {
         Queue {
             slots: Slots::new(Nothing),
             objects: Objects::new(config),
+            buffers: Buffers::new(),
             _tail: NotFrozen::new(),
         }
+    }
+
+    /// Puts back what was taken in vain, under the centre's lock.
+    fn put_back(&self, refused: AcquireError, mut nodes: Vec<NodePtr>) -> AcquireError {
+        for node in nodes.drain(..) {
+            // There is room: it was idle, and nobody has put one since.
+            let back = self.objects.push(node);
+            debug_assert!(back.is_ok());
+        }
+        self.buffers.give(nodes);
+        refused
     }
 }
 
@@ -145,10 +160,67 @@ impl Store for Queue {
         Ok(())
     }
 
-    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
-        self.slots
-            .lock()
-            .wait(deadline, |_| self.objects.len() > 0 || !ledger.at_bound())
+    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+        let mut nodes = self.buffers.take(n);
+        let fill = |nodes: &mut Vec<NodePtr>| {
+            let missing = n - nodes.len();
+            nodes.extend(iter::from_fn(|| self.objects.pop()).take(missing));
+            n - nodes.len()
+        };
+        if fill(&mut nodes) == 0 {
+            return Ok(nodes);
+        }
+        let mut centre = self.slots.lock();
+        let refused = if centre.is_closed() {
+            AcquireError::Closed
+        } else {
+            if ledger.admit_all(n - nodes.len()) {
+                return Ok(nodes);
+            }
+            // No release is under way after this, and none begins before the lock is given up.
+            centre.revoke_all();
+            if ledger.admit_all(fill(&mut nodes)) {
+                return Ok(nodes);
+            }
+            AcquireError::Exhausted
+        };
+        Err(self.put_back(refused, nodes))
+    }
+
+    fn put_many(&self, mut nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+        let put_all = |nodes: &mut Vec<NodePtr>| {
+            while let Some(node) = nodes.pop() {
+                if let Err(node) = self.objects.push(node) {
+                    nodes.push(node);
+                    return;
+                }
+            }
+            self.buffers.give(mem::take(nodes));
+        };
+        let own = self.slots.own();
+        if let Some(slot) = own
+            && let Some(word) = slot.enter()
+        {
+            put_all(&mut nodes);
+            slot.leave(word);
+            return nodes;
+        }
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
+            return nodes;
+        }
+        if let Some(slot) = own {
+            centre.with_own(slot, |_, (), (), _| ());
+        }
+        put_all(&mut nodes);
+        centre.waiters().notify_all();
+        nodes
+    }
+
+    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
+        self.slots.lock().wait(n, deadline, |_| {
+            self.objects.len().saturating_add(ledger.room()) >= n
+        })
     }
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {
@@ -156,15 +228,13 @@ impl Store for Queue {
         centre.revoke_all();
         let surplus = self.objects.len().saturating_sub(keep);
         // Acquires go on meanwhile, without the lock, so there may be fewer.
-        std::iter::from_fn(|| self.objects.pop())
-            .take(surplus)
-            .collect()
+        iter::from_fn(|| self.objects.pop()).take(surplus).collect()
     }
 
     fn close(&self, _ledger: &Ledger) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
         centre.close();
-        std::iter::from_fn(|| self.objects.pop()).collect()
+        iter::from_fn(|| self.objects.pop()).collect()
     }
 
     fn counts(&self) -> Counts {

@@ -44,6 +44,8 @@ use crate::release::{pool_of, release};
 /// assert_eq!(pool.idle(), 1);
 /// assert_eq!(size_of::<Option<Pooled<Vec<u8>>>>(), size_of::<usize>());
 /// ```
+// A `Burst` has its handles in an array of `NodePtr` (HANDLE-WORD).
+#[repr(transparent)]
 pub struct Pooled<T, L: Lifecycle<T> = Derived> {
     /// A node that holds an object of a pool of `T` and `L`, this handle's alone.
     ///
@@ -82,7 +84,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     }
 
     #[inline(always)]
-    fn into_node(this: Self) -> NonNull<Node<T>> {
+    pub(super) fn into_node(this: Self) -> NonNull<Node<T>> {
         let node = this.node;
         mem::forget(this);
         node

@@ -7,6 +7,8 @@
 //! stands here and not in what the derive emits, so that a crate that forbids `unsafe` can derive.
 #![allow(unsafe_code)] // Field places are carved out of raw memory.
 
+pub use core::mem::offset_of;
+
 pub use super::Place;
 
 use super::Ready;
@@ -25,9 +27,16 @@ pub unsafe fn part<'a, S, F>(_whole: &Place<'a, S>, part: *mut F) -> Place<'a, F
     Place::new(unsafe { &mut *part.cast() })
 }
 
-/// Fixes the type of `_whole` as the one that `_shape` takes apart.
+/// Implemented for each expression that makes a field: so that it is written once, and a `static`
+/// in it is one, however many functions make the field.
+pub trait Make<F, const POSITION: usize> {
+    /// Makes the field, which has `POSITION` others before it.
+    fn make() -> F;
+}
+
+/// Has a closure that takes a struct apart compiled, not run.
 #[inline]
-pub fn check_shape<S>(_whole: &Place<'_, S>, _shape: fn(&S)) {}
+pub fn check_shape<S>(_whole: &Place<'_, S>, _apart: fn(&S)) {}
 
 /// Calls a closure with a field, after saying which type the field has.
 #[inline]
@@ -61,17 +70,18 @@ pub unsafe fn finish<S>(whole: Place<'_, S>) -> Ready<'_, S> {
 
 /// Builds a struct in its place, a field at a time, with no copy of the whole on the stack.
 ///
-/// `__build_in_place!(place, Path { field: make, 0: make, .. })`, where each `make` is called with
+/// `__build_in_place!(place, Name { field: make, 0: make })`, where each `make` is called with
 /// the field's `Place` and returns its `Ready`. When one panics, the fields already made are
 /// dropped.
 ///
 /// Sound for any tokens, because:
 ///
 /// - *Exhaustive.* `check_shape` takes `*value`, which has the place's own type, apart with a
-///   pattern that has no `..`: each field is named, once; each is visible here; the type is a
-///   struct (an enum has no fields to point at, a union's pattern needs `unsafe`), and not a
-///   foreign `#[non_exhaustive]` one.
-/// - *Direct.* So `(*at).field` is that field, and no `Deref` of the struct is ever asked.
+///   pattern that has no `..`: each field is named, once, and is visible here; the type is not a
+///   union, which needs `unsafe` for that, nor a foreign `#[non_exhaustive]` one.
+/// - *Direct.* `offset_of!` takes only a field of the type itself. So `(*at).field` is that field
+///   and asks no `Deref`; and the type is no enum, which has a tag besides its fields even when it
+///   has a single variant. Without fields there is nothing to build, and the value is written.
 /// - *Aligned.* `&value.field` does not compile for a field that a packed struct may misalign.
 /// - *Owned once.* A field's value is owned by its `Ready` until all of them are forgotten
 ///   together, right before the whole is declared made; a panic or a `return` in a `make` drops
@@ -81,14 +91,19 @@ pub unsafe fn finish<S>(whole: Place<'_, S>) -> Ready<'_, S> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __build_in_place {
-    ($place:expr, $shape:path { $($field:tt : $make:expr),* $(,)? }) => {{
-        let mut whole: $crate::__private::Place<'_, _> = $place;
+    ($place:expr, $shape:ident {}) => {
+        $crate::__private::Place::write($place, $shape {})
+    };
+    ($place:expr, $shape:ident { $($field:tt : $make:expr),+ $(,)? }) => {{
+        let mut whole: $crate::__private::Place<'_, $shape> = $place;
         $crate::__private::check_shape(&whole, |value| {
-            let $shape { $($field: _),* } = *value;
-            $(let _ = &value.$field;)*
+            let $shape { $($field: _),+ } = *value;
+            $(
+                let _ = $crate::__private::offset_of!($shape, $field);
+                let _ = &value.$field;
+            )+
         });
         let at = $crate::__private::Place::as_mut_ptr(&mut whole);
-        let _ = at;
         let parts = ($(
             $crate::__private::Place::fill_with(
                 // SAFETY: one field of the struct at `at`, aligned and named once, as the pattern
@@ -96,7 +111,7 @@ macro_rules! __build_in_place {
                 unsafe { $crate::__private::part(&whole, &raw mut (*at).$field) },
                 $make,
             ),
-        )*);
+        )+);
         let whole = $crate::__private::hand_over(whole, parts);
         // SAFETY: the pattern above named every field, and `parts` held a value for each.
         unsafe { $crate::__private::finish(whole) }

@@ -86,12 +86,20 @@ impl<'a, T> Place<'a, T> {
     /// ```
     #[inline]
     pub fn fill_with(self, make: impl FnOnce(Place<'a, T>) -> Ready<'a, T>) -> Ready<'a, T> {
-        let here: *const T = self.memory.as_ptr();
+        let here = NonNull::from(&mut *self.memory).cast();
         let ready = make(self);
-        if !core::ptr::eq(ready.value.as_ptr(), here) && size_of::<T>() != 0 {
+        if ready.value == here {
+            return ready;
+        }
+        if size_of::<T>() != 0 {
             misplaced();
         }
-        ready
+        // A value without bytes is wherever its owner says it is.
+        mem::forget(ready);
+        Ready {
+            value: here,
+            _owns: PhantomData,
+        }
     }
 
     /// Has `make` build a value in a new box, where it stays.

@@ -73,6 +73,8 @@ pub(crate) struct Cache {
     pub(super) top: Batch,
     /// Full or empty, never in between.
     pub(super) below: Batch,
+    /// An empty buffer for the next burst, if it has room for any.
+    pub(super) buffer: Vec<NodePtr>,
 }
 
 /// How many objects lie in `below`, for who counts.
@@ -94,6 +96,7 @@ impl Cache {
         Cache {
             top: Batch::new(batch_size),
             below: Batch::new(batch_size),
+            buffer: Vec::new(),
         }
     }
 
@@ -139,6 +142,51 @@ impl Cache {
             self.swap(word, below)
         } else {
             word
+        }
+    }
+
+    /// Moves the `n` newest objects to `out`; gives the new word. `out` has room for them.
+    pub(super) fn pop_many(
+        &mut self,
+        mut word: usize,
+        n: usize,
+        below: &Below,
+        out: &mut Vec<NodePtr>,
+    ) -> usize {
+        debug_assert!(n <= word + self.below.len);
+        let mut missing = n;
+        loop {
+            let taken = missing.min(word);
+            let items = &self.top.items[word - taken..word];
+            // SAFETY: the word counts what was written to `top`.
+            out.extend(items.iter().map(|item| unsafe { item.assume_init() }));
+            word -= taken;
+            missing -= taken;
+            if missing == 0 {
+                return word;
+            }
+            word = self.turn_up(below);
+        }
+    }
+
+    /// Takes as many of `nodes`, from their end, as there is room for; gives the new word.
+    pub(super) fn push_many(
+        &mut self,
+        mut word: usize,
+        below: &Below,
+        nodes: &mut Vec<NodePtr>,
+    ) -> usize {
+        loop {
+            let room = self.top.items.len() - word;
+            let rest = nodes.len().saturating_sub(room);
+            for (item, node) in self.top.items[word..].iter_mut().zip(nodes.drain(rest..)) {
+                item.write(node);
+                word += 1;
+            }
+            if nodes.is_empty() || self.below.len > 0 {
+                return word;
+            }
+            word = self.turn_down(below);
         }
     }
 

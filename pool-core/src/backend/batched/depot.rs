@@ -63,22 +63,50 @@ impl Depot {
 
     /// Takes one object, for a thread that may not cache.
     pub(super) fn take_one(&mut self) -> Option<NodePtr> {
-        let node = match self.loose.pop() {
-            Some(node) => node,
-            None => {
-                let full = self.full.pop()?;
-                let shell = mem::replace(&mut self.loose, full);
-                self.shells.push(shell);
-                self.loose.pop()?
-            }
-        };
+        let node = self.pop()?;
         self.visited();
         Some(node)
+    }
+
+    fn pop(&mut self) -> Option<NodePtr> {
+        self.loose.pop().or_else(|| {
+            let full = self.full.pop()?;
+            let shell = mem::replace(&mut self.loose, full);
+            self.shells.push(shell);
+            self.loose.pop()
+        })
     }
 
     /// Puts one object, from a thread that may not cache.
     pub(super) fn put_one(&mut self, node: NodePtr) {
         self.keep(node);
+        self.visited();
+    }
+
+    /// Moves the `n` objects that came last to `out`, which has room for them. There are as many.
+    pub(super) fn take_many(&mut self, n: usize, out: &mut Vec<NodePtr>) {
+        debug_assert!(n <= self.idle());
+        let mut missing = n;
+        while missing > 0 {
+            if missing >= self.batch_size
+                && let Some(mut full) = self.full.pop()
+            {
+                missing -= self.batch_size;
+                out.extend(full.drain());
+                self.shells.push(full);
+            } else if let Some(node) = self.pop() {
+                missing -= 1;
+                out.push(node);
+            } else {
+                break;
+            }
+        }
+        self.visited();
+    }
+
+    /// Keeps all of `nodes`.
+    pub(super) fn put_many(&mut self, nodes: impl Iterator<Item = NodePtr>) {
+        nodes.for_each(|node| self.keep(node));
         self.visited();
     }
 

@@ -8,11 +8,13 @@
 mod cache;
 mod depot;
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
 use self::cache::{Batch, Below, Cache};
 use self::depot::Depot;
+use super::buffers::Buffers;
 use super::slots::{self, Locked, Slot, Slots};
 use super::{Counts, NotFrozen, Store, Taken};
 use crate::arena::NodePtr;
@@ -22,6 +24,7 @@ use crate::ledger::Ledger;
 
 pub(crate) struct Batched {
     slots: Arc<Slots<Depot>>,
+    buffers: Buffers,
     batch_size: usize,
     max_idle: Option<usize>,
     _tail: NotFrozen,
@@ -108,10 +111,62 @@ fn push_own(slot: &CacheSlot, node: NodePtr) -> bool {
     pushed
 }
 
+/// What came of taking many objects from a slot.
+enum Popped {
+    All(Vec<NodePtr>),
+    /// Nothing was taken; the buffer may be used.
+    TooFew(Vec<NodePtr>),
+}
+
+/// Takes `n` objects, if the slot has as many and a buffer for them.
+fn pop_many_own(slot: &CacheSlot, n: usize) -> Popped {
+    let Some(mut word) = slot.enter() else {
+        return Popped::TooFew(Vec::new());
+    };
+    let popped = slot.with_state(|cache| {
+        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
+        let cache = unsafe { &mut *cache };
+        let mut nodes = mem::take(&mut cache.buffer);
+        if n > word + cache.below.len() || n > nodes.capacity() {
+            return Popped::TooFew(nodes);
+        }
+        word = cache.pop_many(word, n, slot.meter(), &mut nodes);
+        Popped::All(nodes)
+    });
+    slot.leave(word);
+    popped
+}
+
+/// Puts `nodes`, if the slot has room for all of them, and keeps the buffer they came in. If not,
+/// `nodes` are those that are left.
+fn push_many_own(slot: &CacheSlot, nodes: &mut Vec<NodePtr>, buffers: &Buffers) -> bool {
+    let Some(mut word) = slot.enter() else {
+        return false;
+    };
+    let pushed = slot.with_state(|cache| {
+        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
+        let cache = unsafe { &mut *cache };
+        word = cache.push_many(word, slot.meter(), nodes);
+        let pushed = nodes.is_empty();
+        if pushed {
+            let buffer = mem::take(nodes);
+            if cache.buffer.capacity() == 0 {
+                cache.buffer = buffer;
+            } else {
+                buffers.give(buffer);
+            }
+        }
+        pushed
+    });
+    slot.leave(word);
+    pushed
+}
+
 impl Batched {
     pub(super) fn new(config: &Config) -> Self {
         Batched {
             slots: Slots::new(Depot::new(config.batch_size, config.max_idle)),
+            buffers: Buffers::new(),
             batch_size: config.batch_size,
             max_idle: config.max_idle,
             _tail: NotFrozen::new(),
@@ -209,10 +264,72 @@ impl Store for Batched {
         Ok(())
     }
 
-    fn wait(&self, ledger: &Ledger, deadline: Option<Instant>) -> bool {
-        self.slots
-            .lock()
-            .wait(deadline, |depot| depot.idle() > 0 || !ledger.at_bound())
+    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+        let own = self.slots.own();
+        let mut nodes = match own.map(|slot| pop_many_own(slot, n)) {
+            Some(Popped::All(nodes)) => return Ok(nodes),
+            Some(Popped::TooFew(nodes)) => nodes,
+            None => Vec::new(),
+        };
+        if nodes.capacity() < n {
+            self.buffers.give(nodes);
+            nodes = self.buffers.take(n);
+        }
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
+            return Err(AcquireError::Closed);
+        }
+        if let Some(slot) = own {
+            centre.flush(slot);
+        }
+        let idle = n.min(centre.shared().idle());
+        if ledger.admit_all(n - idle) {
+            centre.shared().take_many(idle, &mut nodes);
+            return Ok(nodes);
+        }
+        centre.revoke_all();
+        centre.shared().ran_dry();
+        let idle = n.min(centre.shared().idle());
+        if ledger.admit_all(n - idle) {
+            centre.shared().take_many(idle, &mut nodes);
+            return Ok(nodes);
+        }
+        self.buffers.give(nodes);
+        Err(AcquireError::Exhausted)
+    }
+
+    fn put_many(&self, mut nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+        let own = self.slots.own();
+        if own.is_some_and(|slot| push_many_own(slot, &mut nodes, &self.buffers)) {
+            return nodes;
+        }
+        let mut centre = self.lock_with_shell();
+        if centre.is_closed() {
+            return nodes;
+        }
+        let mut kept = nodes.len();
+        if let Some(max_idle) = self.max_idle {
+            let active = centre.active();
+            if centre.shared().may_overflow(kept, active) {
+                centre.revoke_all();
+                kept = kept.min(max_idle.saturating_sub(centre.shared().idle()));
+            }
+        }
+        let refused = nodes.split_off(kept);
+        centre.shared().put_many(nodes.drain(..));
+        // The next release may do without the lock, if that is allowed.
+        if let Some(slot) = own {
+            centre.with_own(slot, |_, _, _, _| ());
+        }
+        centre.waiters().notify_all();
+        self.buffers.give(nodes);
+        refused
+    }
+
+    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
+        self.slots.lock().wait(n, deadline, |depot| {
+            depot.idle().saturating_add(ledger.room()) >= n
+        })
     }
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {

@@ -324,15 +324,16 @@ impl<C: Centre> Locked<'_, C> {
         self.slots.waiters.notify_all();
     }
 
-    /// Waits at the centre, caches revoked so that what comes back comes here, until `ready`
+    /// Waits at the centre for `n` objects, caches revoked so that what comes back comes here, until `ready`
     /// holds or the pool is closed; `false` if `deadline` passed first. `ready` is asked under the
     /// lock.
     pub(crate) fn wait(
         &mut self,
+        n: usize,
         deadline: Option<Instant>,
         mut ready: impl FnMut(&mut C) -> bool,
     ) -> bool {
-        let waiting = self.slots.waiters.arrive();
+        let waiting = self.slots.waiters.arrive(n);
         self.revoke_all();
         loop {
             if self.inside.closed || ready(&mut self.inside.shared) {
@@ -356,10 +357,10 @@ fn next_number() -> u64 {
 pub(crate) struct OwnedCount(AtomicU64);
 
 impl OwnedCount {
-    /// Adds one. Owner only: a load and a store, no read-modify-write.
+    /// Adds `n`. Owner only: a load and a store, no read-modify-write.
     #[inline(always)]
-    pub(crate) fn increment(&self) {
-        self.set(self.get() + 1);
+    pub(crate) fn add(&self, n: u64) {
+        self.set(self.get() + n);
     }
 
     #[inline(always)]

@@ -154,8 +154,8 @@ impl Drop for Roster {
     fn drop(&mut self) {
         // From here on this thread has no slots: neither the table nor a late destructor of some
         // other thread-local may lead to one.
-        ENDED.with(|ended| ended.set(true));
-        RECENT.with(Recent::clear);
+        let _ = ENDED.try_with(|ended| ended.set(true));
+        let _ = RECENT.try_with(Recent::clear);
         for member in self.members.drain(..) {
             if let Some(slots) = member.slots.upgrade() {
                 slots.give_up(member.slot);
@@ -208,7 +208,7 @@ pub(super) fn find_or_make(
     pool: u64,
     make: impl FnOnce() -> (Address, Arc<dyn GiveUp>),
 ) -> Option<Address> {
-    if ENDED.with(Cell::get) {
+    if ENDED.try_with(Cell::get).unwrap_or(true) {
         return None;
     }
     let slot = ROSTER

@@ -4,5 +4,5 @@ use pool_core::Poolable;
 enum Object {}
 
 fn main() {
-    Object::init().reset();
+    let _: fn() -> Object = Object::init;
 }

@@ -1,7 +1,7 @@
 use pool_core::Poolable;
 
 #[derive(Poolable)]
-#[repr(packed)]
+#[repr(C, packed)]
 struct Object {
     tag: u8,
     wide: u64,

@@ -7,6 +7,5 @@ union Object {
 }
 
 fn main() {
-    let _ = Object::Other(0.0);
     Object::init().reset();
 }

@@ -7,5 +7,5 @@ enum Object {
 }
 
 fn main() {
-    Object::init().reset();
+    let _: fn() -> Object = Object::init;
 }

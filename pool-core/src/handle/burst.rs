@@ -1,0 +1,151 @@
+//! Many objects at once.
+#![allow(unsafe_code)] // Handles and nodes are the same word.
+
+use std::fmt;
+use std::mem::{self, ManuallyDrop};
+use std::ops::{Deref, DerefMut};
+use std::vec;
+
+use super::Pooled;
+use crate::arena::NodePtr;
+use crate::lifecycle::{Derived, Lifecycle};
+use crate::release::{pool_of, release_many, wipe};
+
+/// Objects of one pool, acquired together and given back together, in one visit to the thread's
+/// cache each way; from [`Pool::acquire_many`](crate::Pool::acquire_many).
+///
+/// A slice of handles. Iterated by value, it gives the handles away one by one, and each goes back on
+/// its own. The array they lie in is the pool's and is used again, so a burst allocates nothing in
+/// steady state.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::Pool;
+///
+/// let pool = Pool::<Vec<u8>>::new();
+/// let mut frames = pool.acquire_many(32);
+/// for (i, frame) in frames.iter_mut().enumerate() {
+///     frame.push(i as u8);
+/// }
+/// assert_eq!(frames[31][..], [31]);
+/// drop(frames);
+/// assert_eq!(pool.idle(), 32);
+/// ```
+pub struct Burst<T, L: Lifecycle<T> = Derived> {
+    handles: Vec<Pooled<T, L>>,
+}
+
+impl<T, L: Lifecycle<T>> Burst<T, L> {
+    /// # Safety
+    ///
+    /// Each node holds an object of one pool of `T` and `L`, which the caller gives up.
+    pub(crate) unsafe fn new(nodes: Vec<NodePtr>) -> Self {
+        let mut nodes = ManuallyDrop::new(nodes);
+        let (start, len, capacity) = (nodes.as_mut_ptr(), nodes.len(), nodes.capacity());
+        // SAFETY: the parts of a vector. A `Pooled` and a `NodePtr` are both the address of a node
+        // (HANDLE-WORD), and by contract each of these may become a handle.
+        let handles = unsafe { Vec::from_raw_parts(start.cast(), len, capacity) };
+        Burst { handles }
+    }
+
+    fn into_nodes(handles: Vec<Pooled<T, L>>) -> Vec<NodePtr> {
+        let mut handles = ManuallyDrop::new(handles);
+        let (start, len, capacity) = (handles.as_mut_ptr(), handles.len(), handles.capacity());
+        // SAFETY: the parts of a vector; as in `new` (HANDLE-WORD).
+        unsafe { Vec::from_raw_parts(start.cast(), len, capacity) }
+    }
+
+    pub(crate) fn push(&mut self, handle: Pooled<T, L>) {
+        self.handles.push(handle);
+    }
+
+    /// Wipes each object, for a pool that does so when they are acquired. Gives how many were
+    /// rejected, and are no longer here.
+    pub(crate) fn wipe_all(&mut self) -> usize {
+        let (before, mut at) = (self.handles.len(), 0);
+        while at < self.handles.len() {
+            let node = Pooled::into_node(self.handles.swap_remove(at));
+            // SAFETY: the handle's object, which it gave up; of one pool with the others.
+            if unsafe { wipe(pool_of::<T, L>(node), node) } {
+                // SAFETY: as above; it was not rejected.
+                self.handles.push(unsafe { Pooled::new(node) });
+                let last = self.handles.len() - 1;
+                self.handles.swap(at, last);
+                at += 1;
+            }
+        }
+        before - self.handles.len()
+    }
+
+    /// How many objects there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.handles.len()
+    }
+
+    /// Whether there are none: of a burst of 0.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.handles.is_empty()
+    }
+}
+
+impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
+    fn drop(&mut self) {
+        let nodes = Self::into_nodes(mem::take(&mut self.handles));
+        // SAFETY: the handles' objects, which they give up.
+        unsafe { release_many::<T, L>(nodes) };
+    }
+}
+
+impl<T, L: Lifecycle<T>> Deref for Burst<T, L> {
+    type Target = [Pooled<T, L>];
+
+    fn deref(&self) -> &[Pooled<T, L>] {
+        &self.handles
+    }
+}
+
+impl<T, L: Lifecycle<T>> DerefMut for Burst<T, L> {
+    fn deref_mut(&mut self) -> &mut [Pooled<T, L>] {
+        &mut self.handles
+    }
+}
+
+impl<T, L: Lifecycle<T>> IntoIterator for Burst<T, L> {
+    type Item = Pooled<T, L>;
+    type IntoIter = vec::IntoIter<Pooled<T, L>>;
+
+    /// The handles, one by one; the array is freed with the iterator.
+    fn into_iter(mut self) -> Self::IntoIter {
+        mem::take(&mut self.handles).into_iter()
+    }
+}
+
+impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a Burst<T, L> {
+    type Item = &'a Pooled<T, L>;
+    type IntoIter = std::slice::Iter<'a, Pooled<T, L>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.handles.iter()
+    }
+}
+
+impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a mut Burst<T, L> {
+    type Item = &'a mut Pooled<T, L>;
+    type IntoIter = std::slice::IterMut<'a, Pooled<T, L>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.handles.iter_mut()
+    }
+}
+
+impl<T: fmt::Debug, L: Lifecycle<T>> fmt::Debug for Burst<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.handles).finish()
+    }
+}
+
+/// HANDLE-WORD.
+const _: () = assert!(size_of::<Pooled<()>>() == size_of::<NodePtr>());

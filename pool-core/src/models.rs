@@ -1,0 +1,362 @@
+//! loom models of the real slots, depot and end of life, run by `ci/loom.sh`.
+//!
+//! Each explores the interleavings of two or three threads at the places that a stress test would
+//! have to be lucky to hit. Batches are of one object, so that every edge is near. A pass is no
+//! proof (loom bounds preemptions, and models both halves of the asymmetric barrier as fences), so
+//! the same scenarios are stressed in `tests/threads.rs`.
+
+#![allow(unsafe_code)] // What the owner of a slot does.
+
+use std::sync::atomic::{AtomicUsize as Counter, Ordering};
+
+use loom::thread;
+
+use crate::backend::slots::{Centre, Slots};
+use crate::{AcquireError, Backend, Pool, Pooled};
+
+/// Runs a model with at most `preemptions` forced switches.
+fn model(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound.get_or_insert(preemptions);
+    builder.check(f);
+}
+
+/// A centre that adds up what the slots hold; the word of a slot says how much that is.
+struct Sum(usize);
+
+impl Centre for Sum {
+    type State = usize;
+    type Meter = ();
+
+    fn empty(&self) -> usize {
+        0
+    }
+
+    fn limit(&self) -> usize {
+        usize::MAX - 1
+    }
+
+    fn gather(&mut self, word: usize, state: &mut usize, (): &()) {
+        assert_eq!(word, *state, "what was left in a slot was not seen whole");
+        self.0 += *state;
+        *state = 0;
+    }
+}
+
+/// Adds one, in the calling thread's slot if it may.
+fn add_one(slots: &std::sync::Arc<Slots<Sum>>) {
+    let own = slots.own();
+    if let Some(slot) = own
+        && let Some(word) = slot.enter()
+    {
+        // SAFETY: inside the slot.
+        slot.with_state(|state| unsafe { *state += 1 });
+        slot.leave(word + 1);
+        return;
+    }
+    let mut centre = slots.lock();
+    let added = own.and_then(|slot| {
+        centre.with_own(slot, |word, state, (), _| {
+            *state += 1;
+            *word += 1;
+        })
+    });
+    if added.is_none() {
+        centre.shared().0 += 1;
+    }
+}
+
+fn total(slots: &Slots<Sum>) -> usize {
+    let mut centre = slots.lock();
+    centre.revoke_all();
+    centre.shared().0
+}
+
+fn sum() -> std::sync::Arc<Slots<Sum>> {
+    Slots::new(Sum(0))
+}
+
+/// Adds one for each of `n`, in a thread.
+fn adder(slots: &std::sync::Arc<Slots<Sum>>, n: usize) -> thread::JoinHandle<()> {
+    let slots = slots.clone();
+    thread::spawn(move || (0..n).for_each(|_| add_one(&slots)))
+}
+
+#[test]
+fn owner_against_revoker() {
+    model(3, || {
+        let slots = sum();
+        let owner = adder(&slots, 3);
+        assert!(total(&slots) <= 3);
+        owner.join().unwrap();
+        assert_eq!(total(&slots), 3);
+    });
+}
+
+#[test]
+fn two_revokers_and_an_owner() {
+    model(2, || {
+        let slots = sum();
+        let owner = adder(&slots, 2);
+        let other = {
+            let slots = slots.clone();
+            thread::spawn(move || total(&slots))
+        };
+        let here = total(&slots);
+        assert!(here <= 2 && other.join().unwrap() <= 2);
+        owner.join().unwrap();
+        assert_eq!(total(&slots), 2);
+    });
+}
+
+#[test]
+fn a_slot_that_is_given_up_and_taken_again() {
+    model(2, || {
+        let slots = sum();
+        let first = adder(&slots, 2);
+        assert!(total(&slots) <= 2);
+        first.join().unwrap();
+        // Takes the first one's slot, if that is at its end already.
+        let second = adder(&slots, 2);
+        assert!(total(&slots) <= 4);
+        second.join().unwrap();
+        assert_eq!(total(&slots), 4);
+    });
+}
+
+#[test]
+fn closing_against_an_owner() {
+    model(3, || {
+        let slots = sum();
+        let owner = adder(&slots, 2);
+        slots.lock().close();
+        let closed_at = slots.lock().shared().0;
+        owner.join().unwrap();
+        let mut centre = slots.lock();
+        assert_eq!(centre.active(), 0, "a slot was activated after the close");
+        assert!(closed_at <= 2);
+        assert_eq!(centre.shared().0, 2);
+    });
+}
+
+/// An object that counts its drops.
+struct Counted(std::sync::Arc<Counter>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+type CountedPool = Pool<Counted, crate::Hooks<Make, fn(&mut Counted)>>;
+type Make = Box<dyn Fn() -> Counted + Send + Sync>;
+
+fn pool(backend: Backend, capacity: usize) -> (CountedPool, std::sync::Arc<Counter>) {
+    let drops = std::sync::Arc::new(Counter::new(0));
+    let make: Make = {
+        let drops = drops.clone();
+        Box::new(move || Counted(drops.clone()))
+    };
+    let builder = Pool::builder_with(make, (|_| ()) as fn(&mut Counted))
+        .backend(backend)
+        .capacity(capacity)
+        .grow_by(1);
+    let builder = match backend {
+        Backend::Batched => builder.batch_size(1),
+        _ => builder,
+    };
+    (builder.build().unwrap(), drops)
+}
+
+#[test]
+fn the_last_pool_against_a_late_release() {
+    for backend in [Backend::Batched, Backend::Mutex, Backend::Heap] {
+        model(2, move || {
+            let (pool, drops) = pool(backend, 2);
+            let object = pool.acquire();
+            let releaser = thread::spawn(move || drop(object));
+            drop(pool);
+            releaser.join().unwrap();
+            assert_eq!(drops.load(Ordering::Relaxed), 1);
+        });
+    }
+}
+
+#[test]
+fn the_last_pool_against_a_release_into_an_active_cache() {
+    model(2, || {
+        let (pool, drops) = pool(Backend::Batched, 2);
+        let releaser = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                let first = pool.acquire();
+                let second = pool.acquire();
+                drop(first); // Activates the cache.
+                drop(pool);
+                drop(second);
+            })
+        };
+        drop(pool);
+        releaser.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn two_late_releases_free_the_pool_once() {
+    model(2, || {
+        let (pool, drops) = pool(Backend::Batched, 2);
+        let (first, second) = (pool.acquire(), pool.acquire());
+        drop(pool);
+        let releaser = thread::spawn(move || drop(first));
+        drop(second);
+        releaser.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn an_idle_object_in_a_cache_is_found_at_the_bound() {
+    model(2, || {
+        let (pool, _) = pool(Backend::Batched, 1);
+        drop(pool.acquire());
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                // This thread holds nothing meanwhile, so the object is idle all the time, or
+                // destroyed by nobody.
+                let object = pool.try_acquire();
+                assert!(object.is_ok());
+                drop(object);
+            })
+        };
+        other.join().unwrap();
+        assert!(pool.try_acquire().is_ok());
+        assert_eq!(pool.stats().created, 1);
+    });
+}
+
+#[test]
+fn two_that_want_the_only_object_never_both_fail() {
+    model(2, || {
+        let (pool, _) = pool(Backend::Batched, 1);
+        drop(pool.acquire());
+        let taken = |pool: &CountedPool| match pool.try_acquire() {
+            Ok(object) => {
+                std::mem::forget(object);
+                1
+            }
+            Err(error) => {
+                assert_eq!(error, AcquireError::Exhausted);
+                0
+            }
+        };
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || taken(&pool))
+        };
+        let here = taken(&pool);
+        assert_eq!(here + other.join().unwrap(), 1);
+        std::mem::forget(pool);
+    });
+}
+
+#[test]
+fn a_waiter_against_a_release() {
+    for backend in [Backend::Batched, Backend::Mutex, Backend::Heap] {
+        model(2, move || {
+            let (pool, drops) = pool(backend, 1);
+            let object = pool.acquire();
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || drop(pool.acquire()))
+            };
+            drop(object);
+            waiter.join().unwrap();
+            drop(pool);
+            assert!(drops.load(Ordering::Relaxed) >= 1);
+        });
+    }
+}
+
+#[test]
+fn a_waiter_against_a_release_into_an_active_cache() {
+    model(2, || {
+        let (pool, _) = pool(Backend::Batched, 1);
+        drop(pool.acquire()); // Activates the cache of this thread.
+        let object = pool.acquire();
+        let waiter = {
+            let pool = pool.clone();
+            thread::spawn(move || drop(pool.acquire()))
+        };
+        drop(object);
+        waiter.join().unwrap();
+    });
+}
+
+#[test]
+fn a_waiter_against_room_under_the_bound() {
+    for backend in [Backend::Batched, Backend::Mutex, Backend::Heap] {
+        model(2, move || {
+            let (pool, _) = pool(backend, 1);
+            let object = pool.acquire();
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || drop(pool.acquire()))
+            };
+            drop(Pooled::detach(object));
+            waiter.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_waiter_against_close() {
+    model(2, || {
+        let (pool, _) = pool(Backend::Batched, 1);
+        let object = pool.acquire();
+        let waiter = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                let waited = pool.acquire_timeout(std::time::Duration::MAX);
+                assert!(matches!(waited, Ok(_) | Err(AcquireError::Closed)));
+            })
+        };
+        pool.close();
+        drop(object);
+        waiter.join().unwrap();
+    });
+}
+
+#[test]
+fn growth_against_growth() {
+    model(2, || {
+        let (pool, drops) = pool(Backend::Mutex, 2);
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.acquire())
+        };
+        let here = pool.acquire();
+        let other = other.join().unwrap();
+        assert!(!std::ptr::eq(&raw const *here, &raw const *other));
+        drop((here, other, pool));
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn a_trim_against_a_release() {
+    model(2, || {
+        let (pool, drops) = pool(Backend::Batched, 2);
+        drop(pool.acquire());
+        let object = pool.acquire();
+        let trimmer = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.trim(0))
+        };
+        drop(object);
+        trimmer.join().unwrap();
+        let (idle, dropped) = (pool.idle(), drops.load(Ordering::Relaxed));
+        assert_eq!(idle + dropped, 1);
+    });
+}

@@ -1,0 +1,17 @@
+use std::mem::MaybeUninit;
+
+use pool_core::Place;
+
+struct Object {
+    first: String,
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {}
+}
+
+fn main() {
+    let mut memory = MaybeUninit::<Object>::uninit();
+    let place = Place::new(&mut memory);
+    let _ = pool_core::__build_in_place!(place, Object { first: |part| part.write(1) });
+}
