@@ -155,8 +155,13 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     ///
     /// If making an object for `prefill` does; those made before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
-        let config = self.config()?;
-        Ok(Pool::from_config(config, self.lifecycle))
+        let (config, lifecycle) = self.into_config()?;
+        Ok(Pool::from_config(config, lifecycle))
+    }
+
+    /// The choices, checked, and the lifecycle.
+    pub(crate) fn into_config(self) -> Result<(Config, L), BuildError> {
+        Ok((self.config()?, self.lifecycle))
     }
 
     /// The choices, checked.

@@ -9,10 +9,7 @@
 //! backend closed, and destroys.
 #![allow(unsafe_code)] // The pool is reached through raw pointers, since its end is counted by hand.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
-use std::thread;
 
 use crossbeam_utils::CachePadded;
 
@@ -21,6 +18,7 @@ use crate::backend::{AnyStore, NO_POOL, Store};
 use crate::config::{Backend, Config, ResetOn};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
+use crate::release::{destroy_value, for_each_despite_panics};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
 
 /// One pool.
@@ -128,16 +126,8 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         let vacancy = Vacancy { inner: this, node };
         // SAFETY: alive, as its object is.
         let value = unsafe { Node::value(node) };
-        let drop_value = || {
-            // SAFETY: the object is the caller's, who gives it up.
-            unsafe { value.drop_in_place() };
-        };
-        if thread::panicking() {
-            // A second panic would abort.
-            let _ = catch_unwind(AssertUnwindSafe(drop_value));
-        } else {
-            drop_value();
-        }
+        // SAFETY: the object is the caller's, who gives it up.
+        unsafe { destroy_value(value) };
         drop(vacancy);
     }
 
@@ -175,23 +165,12 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     ///
     /// As for `destroy`, for each; and the pool is held by something else as well.
     pub(crate) unsafe fn destroy_all(this: InnerPtr<T, L>, nodes: Vec<NodePtr>) {
-        let mut panic: Option<Box<dyn Any + Send>> = None;
-        for node in nodes {
-            let result = catch_unwind(AssertUnwindSafe(|| {
-                // SAFETY: the nodes of this pool are nodes of `T`.
-                let node = unsafe { node.node() };
-                // SAFETY: by contract.
-                unsafe { Self::destroy(this, node) };
-            }));
-            if let Err(payload) = result {
-                panic.get_or_insert(payload);
-            }
-        }
-        if let Some(payload) = panic
-            && !thread::panicking()
-        {
-            resume_unwind(payload);
-        }
+        for_each_despite_panics(nodes, |node| {
+            // SAFETY: the nodes of this pool are nodes of `T`.
+            let node = unsafe { node.node() };
+            // SAFETY: by contract.
+            unsafe { Self::destroy(this, node) };
+        });
     }
 
     /// Closes for good, and destroys what is idle.

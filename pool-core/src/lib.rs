@@ -14,6 +14,7 @@ mod release;
 mod backend;
 mod wait;
 mod arena;
+pub mod unsync;
 mod stats;
 mod error;
 mod sync;
@@ -24,7 +25,7 @@ mod models;
 pub use builder::Builder;
 pub use config::{Backend, ResetOn};
 pub use error::{AcquireError, AttachError, BuildError, ParseBackendError};
-pub use handle::{Burst, Pooled};
+pub use handle::{Burst, Pooled, SharedPooled};
 pub use lifecycle::{Derived, Hooks, Lifecycle};
 pub use pool::{Drain, Pool};
 #[doc(hidden)]

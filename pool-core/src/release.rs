@@ -112,7 +112,7 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
     let inner = unsafe { pool_of::<T, L>(first) };
     // SAFETY: an object keeps the pool alive (LIFE-REFS).
     let reset_on = unsafe { (*inner.as_ptr()).config.reset_on };
-    let mut panic: Option<Box<dyn Any + Send>> = None;
+    let mut panic: Option<Panic> = None;
     if reset_on == ResetOn::Release {
         nodes.retain(|node| {
             // SAFETY: as above.
@@ -128,17 +128,13 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
     if !nodes.is_empty() {
         // SAFETY: the objects that are left keep the pool alive until they are put.
         let store = unsafe { &(*inner.as_ptr()).store };
-        for refused in store.put_many(nodes) {
-            let destroyed = catch_unwind(AssertUnwindSafe(|| {
-                // SAFETY: as above.
-                let node = unsafe { refused.node() };
-                // SAFETY: it is still the caller's.
-                unsafe { Inner::<T, L>::destroy(inner, node) };
-            }));
-            if let Err(payload) = destroyed {
-                panic.get_or_insert(payload);
-            }
-        }
+        let refused = store.put_many(nodes);
+        for_each_despite_panics(refused, |node| {
+            // SAFETY: as above.
+            let node = unsafe { node.node() };
+            // SAFETY: it is still the caller's.
+            unsafe { Inner::<T, L>::destroy(inner, node) };
+        });
     }
     if let Some(panic) = panic
         && !thread::panicking()
@@ -166,20 +162,29 @@ pub(crate) unsafe fn wipe<T, L: Lifecycle<T>>(
     let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
     // SAFETY: the object is the caller's alone.
     let object = unsafe { Node::value(node).as_mut() };
-    // Costs nothing when nothing panics. A guard that is dropped by the panic could not keep it
-    // from going on while the thread unwinds; asking beforehand whether it does is a load per
-    // release.
-    let judged = catch_unwind(AssertUnwindSafe(|| {
-        lifecycle.reset(object);
-        lifecycle.is_reusable(object)
-    }));
-    match judged {
+    match reset_and_judge(lifecycle, object) {
         Ok(true) => true,
         // SAFETY: the object is the caller's, who gives it up.
-        Ok(false) => unsafe { reject(inner, node, None) },
-        // SAFETY: as above.
-        Err(panic) => unsafe { reject(inner, node, Some(panic)) },
+        judged => unsafe { reject(inner, node, judged.err()) },
     }
+}
+
+/// What a panic leaves behind.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
+/// Asks the hooks; an error is a hook's panic.
+///
+/// Costs nothing when nothing panics. (A guard that the panic drops could not keep it from going on
+/// while the thread unwinds already, and to ask beforehand whether it does is a load per release.)
+#[inline(always)]
+pub(crate) fn reset_and_judge<T, L: Lifecycle<T>>(
+    lifecycle: &L,
+    object: &mut T,
+) -> Result<bool, Panic> {
+    catch_unwind(AssertUnwindSafe(|| {
+        lifecycle.reset(object);
+        lifecycle.is_reusable(object)
+    }))
 }
 
 /// Destroys an object that a hook found unfit or broke; `false`, for [`wipe`] to return.
@@ -192,21 +197,56 @@ pub(crate) unsafe fn wipe<T, L: Lifecycle<T>>(
 unsafe fn reject<T, L: Lifecycle<T>>(
     inner: InnerPtr<T, L>,
     node: NonNull<Node<T>>,
-    panic: Option<Box<dyn Any + Send>>,
+    panic: Option<Panic>,
 ) -> bool {
-    let Some(panic) = panic else {
+    reject_with(panic, || {
         // SAFETY: by contract.
         unsafe { Inner::discard(inner, node) };
+    })
+}
+
+/// Runs `discard`, and lets `panic` go on unless the thread unwinds already; else `false`.
+pub(crate) fn reject_with(panic: Option<Panic>, discard: impl FnOnce()) -> bool {
+    let Some(panic) = panic else {
+        discard();
         return false;
     };
     // The drop of a broken object may panic too; the first panic is the one to see.
-    let dropped = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: by contract.
-        unsafe { Inner::discard(inner, node) };
-    }));
-    drop(dropped);
+    drop(catch_unwind(AssertUnwindSafe(discard)));
     if !thread::panicking() {
         resume_unwind(panic);
     }
     false
+}
+
+/// Drops an object in place. A panic of its drop goes on, unless the thread unwinds already: a
+/// second panic would abort.
+///
+/// # Safety
+///
+/// As for `drop_in_place`.
+pub(crate) unsafe fn destroy_value<T>(value: NonNull<T>) {
+    // SAFETY: by contract.
+    let drop_value = || unsafe { value.drop_in_place() };
+    if thread::panicking() {
+        drop(catch_unwind(AssertUnwindSafe(drop_value)));
+    } else {
+        drop_value();
+    }
+}
+
+/// Calls `f` with each item. A panic does not keep the others; the first goes on at the end, unless
+/// the thread unwinds already.
+pub(crate) fn for_each_despite_panics<I: IntoIterator>(items: I, mut f: impl FnMut(I::Item)) {
+    let mut first: Option<Panic> = None;
+    for item in items {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(item))) {
+            first.get_or_insert(panic);
+        }
+    }
+    if let Some(panic) = first
+        && !thread::panicking()
+    {
+        resume_unwind(panic);
+    }
 }

@@ -1558,7 +1558,6 @@ fn objects_with_alignment(backend: Backend) {
             assert_eq!(Pooled::detach(pool.acquire()).0, 1);
         }};
     }
-    aligned!(1);
     aligned!(16);
     aligned!(64);
     aligned!(128);

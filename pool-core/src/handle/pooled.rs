@@ -1,17 +1,14 @@
 //! One object, one word.
 #![allow(unsafe_code)] // The word is a raw pointer to the object's node.
 
-use std::borrow::{Borrow, BorrowMut};
-use std::cmp::Ordering;
-use std::error::Error;
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 
+use super::SharedPooled;
+use super::forward::forward_to_object;
 use crate::arena::Node;
 use crate::inner::Inner;
 use crate::lifecycle::{Derived, Lifecycle};
@@ -125,6 +122,13 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
         unsafe { Inner::<T, L>::discard(pool_of(node), node) };
     }
 
+    /// Turns the handle into one that can be cloned: for one message to many consumers. Allocates
+    /// nothing.
+    #[must_use]
+    pub fn into_shared(this: Self) -> SharedPooled<T, L> {
+        SharedPooled::new(this)
+    }
+
     /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
     ///
     /// Costs an atomic increment, as cloning a `Pool` does.
@@ -206,88 +210,4 @@ impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> AsRef<T> for Pooled<T, L> {
-    fn as_ref(&self) -> &T {
-        self
-    }
-}
-
-impl<T, L: Lifecycle<T>> AsMut<T> for Pooled<T, L> {
-    fn as_mut(&mut self) -> &mut T {
-        self
-    }
-}
-
-impl<T, L: Lifecycle<T>> Borrow<T> for Pooled<T, L> {
-    fn borrow(&self) -> &T {
-        self
-    }
-}
-
-impl<T, L: Lifecycle<T>> BorrowMut<T> for Pooled<T, L> {
-    fn borrow_mut(&mut self) -> &mut T {
-        self
-    }
-}
-
-impl<T: fmt::Debug, L: Lifecycle<T>> fmt::Debug for Pooled<T, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&**self, f)
-    }
-}
-
-impl<T: fmt::Display, L: Lifecycle<T>> fmt::Display for Pooled<T, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&**self, f)
-    }
-}
-
-impl<T, L: Lifecycle<T>> fmt::Pointer for Pooled<T, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Pointer::fmt(&(&raw const **self), f)
-    }
-}
-
-impl<T: PartialEq, L: Lifecycle<T>> PartialEq for Pooled<T, L> {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl<T: Eq, L: Lifecycle<T>> Eq for Pooled<T, L> {}
-
-impl<T: PartialOrd, L: Lifecycle<T>> PartialOrd for Pooled<T, L> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        (**self).partial_cmp(&**other)
-    }
-}
-
-impl<T: Ord, L: Lifecycle<T>> Ord for Pooled<T, L> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (**self).cmp(&**other)
-    }
-}
-
-impl<T: Hash, L: Lifecycle<T>> Hash for Pooled<T, L> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (**self).hash(state);
-    }
-}
-
-impl<T: Error, L: Lifecycle<T>> Error for Pooled<T, L> {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        (**self).source()
-    }
-}
-
-impl<I: Iterator, L: Lifecycle<I>> Iterator for Pooled<I, L> {
-    type Item = I::Item;
-
-    fn next(&mut self) -> Option<I::Item> {
-        (**self).next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (**self).size_hint()
-    }
-}
+forward_to_object!(Pooled, mutable);

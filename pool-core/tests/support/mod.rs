@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 use pool_core::{Backend, Builder, Lifecycle, Pool, Stats};
 
 /// Whether the backend keeps an object that comes back; `Heap`, the control, does not.
-pub fn keeps(backend: Backend) -> bool {
+pub(crate) fn keeps(backend: Backend) -> bool {
     backend != Backend::Heap
 }
 
 /// Whether threads keep idle objects of this backend to themselves. Built without the barrier that
 /// takes, none does.
-pub fn caches(backend: Backend) -> bool {
+pub(crate) fn caches(backend: Backend) -> bool {
     backend == Backend::Batched && !cfg!(pool_no_membarrier)
 }
 
 /// `n`, times `POOL_TEST_SCALE` if that is set: for longer runs of what is random.
-pub fn scaled(n: usize) -> usize {
+pub(crate) fn scaled(n: usize) -> usize {
     let scale = std::env::var("POOL_TEST_SCALE").map_or(1, |scale| {
         scale.parse().expect("POOL_TEST_SCALE is a whole number")
     });
@@ -32,7 +32,7 @@ pub fn scaled(n: usize) -> usize {
 
 /// Runs `scenario` on a thread of its own, and fails instead of hanging if it does not end. Five
 /// minutes are no measure of speed: what hangs, hangs for ever.
-pub fn within_reason(scenario: impl FnOnce() + Send + 'static) {
+pub(crate) fn within_reason(scenario: impl FnOnce() + Send + 'static) {
     let (done, result) = mpsc::channel();
     let runner = thread::spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(scenario));
@@ -49,7 +49,7 @@ pub fn within_reason(scenario: impl FnOnce() + Send + 'static) {
 }
 
 /// Waits, without a bound of its own, until another thread has got so far.
-pub fn until(mut condition: impl FnMut() -> bool) {
+pub(crate) fn until(mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
         thread::sleep(Duration::from_micros(200));
@@ -61,14 +61,14 @@ pub fn until(mut condition: impl FnMut() -> bool) {
 }
 
 /// The message of the panic that `f` ends with; fails if there is none.
-pub fn panic_of<R>(f: impl FnOnce() -> R) -> String {
+pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(_) => panic!("there was no panic"),
         Err(payload) => message(&*payload),
     }
 }
 
-pub fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     if let Some(message) = payload.downcast_ref::<&str>() {
         (*message).to_owned()
     } else if let Some(message) = payload.downcast_ref::<String>() {
@@ -80,7 +80,7 @@ pub fn message(payload: &(dyn Any + Send)) -> String {
 
 /// What became of the objects of one test.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Who is alive: an object that is destroyed twice, or never, is found here.
     alive: Mutex<HashSet<usize>>,
     created: AtomicUsize,
@@ -90,7 +90,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::default()
     }
 
@@ -100,7 +100,7 @@ impl Tally {
     }
 
     /// A fresh object.
-    pub fn object(self: &Arc<Self>) -> Counted {
+    pub(crate) fn object(self: &Arc<Self>) -> Counted {
         let id = self.created.fetch_add(1, Ordering::SeqCst);
         let mut alive = self.alive_set();
         assert!(alive.insert(id));
@@ -114,53 +114,53 @@ impl Tally {
         }
     }
 
-    pub fn created(&self) -> usize {
+    pub(crate) fn created(&self) -> usize {
         self.created.load(Ordering::SeqCst)
     }
 
-    pub fn alive(&self) -> usize {
+    pub(crate) fn alive(&self) -> usize {
         self.alive_set().len()
     }
 
-    pub fn destroyed(&self) -> usize {
+    pub(crate) fn destroyed(&self) -> usize {
         self.created() - self.alive()
     }
 
     /// The most that were ever alive at once.
-    pub fn most(&self) -> usize {
+    pub(crate) fn most(&self) -> usize {
         self.most.load(Ordering::SeqCst)
     }
 
-    pub fn resets(&self) -> usize {
+    pub(crate) fn resets(&self) -> usize {
         self.resets.load(Ordering::SeqCst)
     }
 
-    pub fn judged(&self) -> usize {
+    pub(crate) fn judged(&self) -> usize {
         self.judged.load(Ordering::SeqCst)
     }
 }
 
 /// An object that its [`Tally`] follows from the cradle to the grave.
 #[derive(Debug)]
-pub struct Counted {
-    pub id: usize,
+pub(crate) struct Counted {
+    pub(crate) id: usize,
     /// What a user leaves behind. Empty in a fresh object.
-    pub text: String,
+    pub(crate) text: String,
     /// Who holds the object now; 0 for nobody. See [`Counted::claim`].
-    pub owner: AtomicUsize,
-    pub resets: usize,
+    pub(crate) owner: AtomicUsize,
+    pub(crate) resets: usize,
     tally: Arc<Tally>,
 }
 
 impl Counted {
     /// Stamps the object as held by `owner`, which must be alone.
-    pub fn claim(&self, owner: usize) {
+    pub(crate) fn claim(&self, owner: usize) {
         let before = self.owner.swap(owner, Ordering::Relaxed);
         assert_eq!(before, 0, "object {} has two owners", self.id);
     }
 
     /// Takes the stamp off.
-    pub fn yield_up(&self, owner: usize) {
+    pub(crate) fn yield_up(&self, owner: usize) {
         let before = self.owner.swap(0, Ordering::Relaxed);
         assert_eq!(before, owner, "object {} had two owners", self.id);
     }
@@ -179,7 +179,7 @@ impl Drop for Counted {
 
 /// Makes and wipes [`Counted`] objects.
 #[derive(Clone)]
-pub struct Counting(pub Arc<Tally>);
+pub(crate) struct Counting(pub(crate) Arc<Tally>);
 
 impl Lifecycle<Counted> for Counting {
     fn create(&self) -> Counted {
@@ -199,24 +199,24 @@ impl Lifecycle<Counted> for Counting {
     }
 }
 
-pub type CountedPool = Pool<Counted, Counting>;
+pub(crate) type CountedPool = Pool<Counted, Counting>;
 
 /// A builder of a pool of counted objects, and their tally.
-pub fn counted(backend: Backend) -> (Builder<Counted, Counting>, Arc<Tally>) {
+pub(crate) fn counted(backend: Backend) -> (Builder<Counted, Counting>, Arc<Tally>) {
     let tally = Tally::new();
     let builder = Pool::builder_for(Counting(tally.clone())).backend(backend);
     (builder, tally)
 }
 
 /// Hooks that a test writes as closures, of one type whatever they do.
-pub struct Script<T> {
-    pub create: Box<dyn Fn() -> T + Send + Sync>,
-    pub reset: Box<dyn Fn(&mut T) + Send + Sync>,
-    pub judge: Box<dyn Fn(&T) -> bool + Send + Sync>,
+pub(crate) struct Script<T> {
+    pub(crate) create: Box<dyn Fn() -> T + Send + Sync>,
+    pub(crate) reset: Box<dyn Fn(&mut T) + Send + Sync>,
+    pub(crate) judge: Box<dyn Fn(&T) -> bool + Send + Sync>,
 }
 
 impl<T> Script<T> {
-    pub fn new(create: impl Fn() -> T + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(create: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Script {
             create: Box::new(create),
             reset: Box::new(|_| ()),
@@ -224,12 +224,12 @@ impl<T> Script<T> {
         }
     }
 
-    pub fn reset(mut self, reset: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
+    pub(crate) fn reset(mut self, reset: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
         self.reset = Box::new(reset);
         self
     }
 
-    pub fn judge(mut self, judge: impl Fn(&T) -> bool + Send + Sync + 'static) -> Self {
+    pub(crate) fn judge(mut self, judge: impl Fn(&T) -> bool + Send + Sync + 'static) -> Self {
         self.judge = Box::new(judge);
         self
     }
@@ -251,7 +251,7 @@ impl<T> Lifecycle<T> for Script<T> {
 
 /// What must be true of any pool while no thread is inside a call, and agree with its objects.
 #[track_caller]
-pub fn at_rest<L: Lifecycle<Counted>>(pool: &Pool<Counted, L>, tally: &Tally) -> Stats {
+pub(crate) fn at_rest<L: Lifecycle<Counted>>(pool: &Pool<Counted, L>, tally: &Tally) -> Stats {
     let stats = pool.stats();
     assert_eq!(
         stats.created - stats.destroyed,

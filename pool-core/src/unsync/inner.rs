@@ -1,0 +1,326 @@
+//! What all handles of one pool point to.
+//!
+//! As in the shared pool, nothing counts references per operation: the pool's memory is kept for
+//! every object alive and, once, for all [`Pool`](super::Pool)s (LIFE-REFS). Here an idle object
+//! can be let go of at once, so what is left when the last `Pool` goes is what is in use.
+#![allow(unsafe_code)] // The pool is reached through raw pointers, since its end is counted by hand.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::NonNull;
+
+use crate::arena::{Chunks, Node};
+use crate::config::Config;
+use crate::error::AcquireError;
+use crate::lifecycle::Lifecycle;
+use crate::poolable::{Place, Ready};
+use crate::release::{Panic, destroy_value, reset_and_judge};
+
+pub(super) struct Inner<T, L> {
+    /// Idle objects, the newest last, with room for all that are alive. Borrowed for a few
+    /// instructions at a time, never while code of the user's runs (UNSYNC-BORROW).
+    idle: UnsafeCell<Vec<NonNull<Node<T>>>>,
+    /// The most that may be idle; 0 once closed.
+    limit: Cell<usize>,
+    pub(super) lifecycle: L,
+    pub(super) config: Config,
+    /// Vacant nodes; borrowed as `idle` is.
+    chunks: UnsafeCell<Chunks<T>>,
+    pub(super) closed: Cell<bool>,
+    pub(super) pools: Cell<usize>,
+    pub(super) created: Cell<usize>,
+    pub(super) live: Cell<usize>,
+    pub(super) discarded: Cell<usize>,
+}
+
+pub(super) type InnerPtr<T, L> = NonNull<Inner<T, L>>;
+
+/// The pool that the object in `node` belongs to.
+///
+/// # Safety
+///
+/// `node` holds an object of an unsync pool of `T` and `L`.
+#[inline(always)]
+pub(super) unsafe fn pool_of<T, L>(node: NonNull<Node<T>>) -> InnerPtr<T, L> {
+    // SAFETY: alive, as its object is.
+    let pool = unsafe { Node::pool(node) };
+    // SAFETY: set to the pool's address when the object was made.
+    unsafe { NonNull::new_unchecked(pool.cast_mut().cast()) }
+}
+
+impl<T, L: Lifecycle<T>> Inner<T, L> {
+    pub(super) fn new(config: Config, lifecycle: L) -> InnerPtr<T, L> {
+        let inner = Box::new(Inner {
+            idle: UnsafeCell::new(Vec::new()),
+            limit: Cell::new(config.max_idle.unwrap_or(usize::MAX)),
+            lifecycle,
+            config,
+            chunks: UnsafeCell::new(Chunks::new()),
+            closed: Cell::new(false),
+            pools: Cell::new(1),
+            created: Cell::new(0),
+            live: Cell::new(0),
+            discarded: Cell::new(0),
+        });
+        NonNull::from(Box::leak(inner))
+    }
+
+    /// Runs `f` on the idle objects. `f` runs no code of the user's.
+    #[inline(always)]
+    fn with_idle<R>(&self, f: impl FnOnce(&mut Vec<NonNull<Node<T>>>) -> R) -> R {
+        // SAFETY: one thread, and the borrow ends before anything else runs (UNSYNC-BORROW).
+        f(unsafe { &mut *self.idle.get() })
+    }
+
+    fn with_chunks<R>(&self, f: impl FnOnce(&mut Chunks<T>) -> R) -> R {
+        // SAFETY: as in `with_idle` (UNSYNC-BORROW).
+        f(unsafe { &mut *self.chunks.get() })
+    }
+
+    #[inline(always)]
+    pub(super) fn pop(&self) -> Option<NonNull<Node<T>>> {
+        self.with_idle(Vec::pop)
+    }
+
+    pub(super) fn idle(&self) -> usize {
+        self.with_idle(|idle| idle.len())
+    }
+
+    /// Takes out the idle objects beyond `keep`, those idle longest first.
+    pub(super) fn gather(&self, keep: usize) -> Vec<NonNull<Node<T>>> {
+        self.with_idle(|idle| {
+            let surplus = idle.len().saturating_sub(keep);
+            idle.drain(..surplus).collect()
+        })
+    }
+
+    /// Counts one object more, unless the bound is reached or the pool closed.
+    pub(super) fn admit(&self) -> Result<(), AcquireError> {
+        if self.closed.get() {
+            return Err(AcquireError::Closed);
+        }
+        let live = self.live.get();
+        if self
+            .config
+            .capacity
+            .is_some_and(|capacity| live >= capacity)
+        {
+            return Err(AcquireError::Exhausted);
+        }
+        self.live.set(live + 1);
+        self.created.set(self.created.get() + 1);
+        // So that a release never has to ask for memory.
+        self.with_idle(|idle| idle.reserve((live + 1).saturating_sub(idle.len())));
+        Ok(())
+    }
+
+    /// Makes an object, for which there is leave.
+    ///
+    /// # Safety
+    ///
+    /// A `Pool` holds the pool; the caller was admitted.
+    pub(super) unsafe fn fill(
+        this: InnerPtr<T, L>,
+        make: impl for<'a> FnOnce(&L, Place<'a, T>) -> Ready<'a, T>,
+    ) -> NonNull<Node<T>> {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        let Config {
+            grow_by, capacity, ..
+        } = inner.config;
+        let vacancy = Vacancy {
+            inner: this,
+            node: inner.with_chunks(|chunks| chunks.take_or_grow(grow_by, capacity)),
+        };
+        let pool = this.as_ptr().cast_const().cast();
+        // SAFETY: alive as the pool is, and just taken.
+        unsafe { Node::fill(vacancy.node, pool, |place| make(&inner.lifecycle, place)) };
+        let node = vacancy.node;
+        std::mem::forget(vacancy);
+        node
+    }
+
+    /// Resets and judges an object; `false`: it was not fit to be kept, and is destroyed.
+    ///
+    /// # Panics
+    ///
+    /// If a hook does, and the thread does not unwind already.
+    ///
+    /// # Safety
+    ///
+    /// `node` holds an object of this pool, the caller's alone.
+    #[inline(always)]
+    pub(super) unsafe fn wipe(this: InnerPtr<T, L>, node: NonNull<Node<T>>) -> bool {
+        // SAFETY: the object keeps the pool alive.
+        let lifecycle = unsafe { &(*this.as_ptr()).lifecycle };
+        // SAFETY: the object is the caller's alone.
+        let object = unsafe { Node::value(node).as_mut() };
+        match reset_and_judge(lifecycle, object) {
+            Ok(true) => true,
+            // SAFETY: by contract.
+            judged => unsafe { Self::reject(this, node, judged.err()) },
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn reject(this: InnerPtr<T, L>, node: NonNull<Node<T>>, panic: Option<Panic>) -> bool {
+        crate::release::reject_with(panic, || {
+            // SAFETY: by contract.
+            unsafe { Self::discard(this, node) };
+        })
+    }
+
+    /// Keeps an object for the next who acquires, or destroys it.
+    ///
+    /// # Safety
+    ///
+    /// As for `wipe`; the object is given up.
+    #[inline(always)]
+    pub(super) unsafe fn put(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+        // SAFETY: the object keeps the pool alive.
+        let inner = unsafe { this.as_ref() };
+        let kept = inner.with_idle(|idle| {
+            let len = idle.len();
+            if len >= inner.limit.get() {
+                return false;
+            }
+            debug_assert!(len < idle.capacity());
+            // SAFETY: `admit` made room for every object alive, and this one is.
+            unsafe { idle.as_mut_ptr().add(len).write(node) };
+            // SAFETY: written just now.
+            unsafe { idle.set_len(len + 1) };
+            true
+        });
+        if !kept {
+            // SAFETY: by contract.
+            unsafe { Self::destroy(this, node) };
+        }
+    }
+
+    /// Drops an object, and frees the pool if it was the last.
+    ///
+    /// # Safety
+    ///
+    /// As for `put`.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn destroy(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+        let vacancy = Vacancy { inner: this, node };
+        // SAFETY: alive, and the caller's alone, who gives it up.
+        unsafe { destroy_value(Node::value(node)) };
+        drop(vacancy);
+    }
+
+    /// [`destroy`](Self::destroy), for what the object is.
+    ///
+    /// # Safety
+    ///
+    /// As for `put`.
+    pub(super) unsafe fn discard(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+        // SAFETY: the object keeps the pool alive.
+        let inner = unsafe { this.as_ref() };
+        inner.discarded.set(inner.discarded.get() + 1);
+        // SAFETY: by contract.
+        unsafe { Self::destroy(this, node) };
+    }
+
+    /// Moves the object out.
+    ///
+    /// # Safety
+    ///
+    /// As for `put`.
+    pub(super) unsafe fn detach(this: InnerPtr<T, L>, node: NonNull<Node<T>>) -> T {
+        // SAFETY: alive, and given up by the caller.
+        let value = unsafe { Node::value(node).read() };
+        drop(Vacancy { inner: this, node });
+        value
+    }
+
+    /// Closes for good, and destroys what is idle.
+    ///
+    /// # Safety
+    ///
+    /// A `Pool` holds the pool.
+    pub(super) unsafe fn close(this: InnerPtr<T, L>) {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        inner.closed.set(true);
+        inner.limit.set(0);
+        // SAFETY: they were idle in this pool and are nobody's now.
+        unsafe { Self::destroy_all(this, inner.gather(0)) };
+    }
+
+    /// Destroys all of `nodes`; the first panic goes on at the end.
+    ///
+    /// # Safety
+    ///
+    /// As for `put`, for each; and a `Pool` holds the pool.
+    pub(super) unsafe fn destroy_all(this: InnerPtr<T, L>, nodes: Vec<NonNull<Node<T>>>) {
+        crate::release::for_each_despite_panics(nodes, |node| {
+            // SAFETY: by contract.
+            unsafe { Self::destroy(this, node) };
+        });
+    }
+
+    /// One `Pool` less; the last ends the pool.
+    ///
+    /// # Safety
+    ///
+    /// The caller's hold is given up.
+    pub(super) unsafe fn let_go(this: InnerPtr<T, L>) {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        if inner.pools.get() > 1 {
+            inner.pools.set(inner.pools.get() - 1);
+            return;
+        }
+        let end = End(this);
+        // SAFETY: `end` holds it.
+        unsafe { Self::close(this) };
+        drop(end);
+    }
+
+    /// Frees the pool if nothing holds it any more.
+    ///
+    /// # Safety
+    ///
+    /// The pool is alive, and not touched again if nothing holds it.
+    unsafe fn free_if_over(this: InnerPtr<T, L>) {
+        // SAFETY: alive by contract.
+        let inner = unsafe { this.as_ref() };
+        if inner.pools.get() == 0 && inner.live.get() == 0 {
+            // SAFETY: made by `Box::leak` in `new`, and nobody has a reference any more.
+            drop(unsafe { Box::from_raw(this.as_ptr()) });
+        }
+    }
+}
+
+/// A node whose object is gone, or not made yet. Dropped, it gives node and place back.
+struct Vacancy<T, L: Lifecycle<T>> {
+    inner: InnerPtr<T, L>,
+    node: NonNull<Node<T>>,
+}
+
+impl<T, L: Lifecycle<T>> Drop for Vacancy<T, L> {
+    fn drop(&mut self) {
+        // SAFETY: `live` counts the object that was or would have been here until below.
+        let inner = unsafe { self.inner.as_ref() };
+        // SAFETY: of these chunks, vacant, and nobody else's.
+        inner.with_chunks(|chunks| unsafe { chunks.give(self.node) });
+        inner.live.set(inner.live.get() - 1);
+        // SAFETY: not touched again here.
+        unsafe { Inner::free_if_over(self.inner) };
+    }
+}
+
+/// The end of the last `Pool`. Dropped, it no longer counts.
+struct End<T, L: Lifecycle<T>>(InnerPtr<T, L>);
+
+impl<T, L: Lifecycle<T>> Drop for End<T, L> {
+    fn drop(&mut self) {
+        // SAFETY: held until below.
+        unsafe { self.0.as_ref() }.pools.set(0);
+        // SAFETY: not touched again here.
+        unsafe { Inner::free_if_over(self.0) };
+    }
+}

@@ -1,0 +1,27 @@
+//! The pool for one thread: the same words, no atomics at all.
+//!
+//! For a loop that owns its objects: an event loop, a simulation, a parser. Neither the pool nor its
+//! handles can leave the thread, and that is checked when the program is compiled. An acquire is a
+//! pop from a vector, a drop a push.
+//!
+//! # Examples
+//!
+//! ```
+//! use pool_core::unsync::{Pool, Pooled};
+//!
+//! let pool = Pool::<Vec<u8>>::new();
+//! let mut buffer: Pooled<Vec<u8>> = pool.acquire();
+//! buffer.push(1);
+//! drop(buffer);
+//! assert!(pool.acquire().is_empty());
+//! assert_eq!(pool.stats().created, 1);
+//! ```
+
+mod builder;
+mod inner;
+mod pool;
+mod pooled;
+
+pub use builder::Builder;
+pub use pool::Pool;
+pub use pooled::Pooled;
