@@ -170,8 +170,9 @@ pub(crate) struct Chunks<T> {
     /// The first node of the newest chunk that was never used, and how many there are.
     fresh: NonNull<Node<T>>,
     fresh_left: usize,
-    /// Vacant nodes that were used before, linked through their headers.
+    /// Vacant nodes that were used before, linked through their headers, and how many there are.
     vacant: *const Node<T>,
+    vacant_len: usize,
     /// Nodes in all chunks.
     nodes: usize,
 }
@@ -216,6 +217,7 @@ impl<T> Chunks<T> {
             fresh: NonNull::dangling(),
             fresh_left: 0,
             vacant: ptr::null(),
+            vacant_len: 0,
             nodes: 0,
         }
     }
@@ -226,6 +228,7 @@ impl<T> Chunks<T> {
             // SAFETY: a node in the list is alive, and vacant, so its link is the next one.
             let next = unsafe { Node::pool(node) };
             self.vacant = next.cast();
+            self.vacant_len -= 1;
             return Some(node);
         }
         self.take_fresh()
@@ -245,6 +248,11 @@ impl<T> Chunks<T> {
         Some(node)
     }
 
+    /// How many nodes are vacant.
+    fn available(&self) -> usize {
+        self.fresh_left + self.vacant_len
+    }
+
     /// Takes back a node that is vacant again.
     ///
     /// # Safety
@@ -255,6 +263,7 @@ impl<T> Chunks<T> {
         let header = unsafe { Node::header(node) };
         header.link.set(self.vacant.cast());
         self.vacant = node.as_ptr();
+        self.vacant_len += 1;
     }
 
     /// How many nodes the next chunk has, when `grow_by` was asked for or not.
@@ -371,8 +380,9 @@ impl<T> Arena<T> {
     pub(crate) fn reserve(&self, nodes: usize) {
         if let Kind::Chunked { chunks, growth } = &self.kind {
             let _growing = growth.lock();
-            if chunks.lock().fresh_left < nodes {
-                let chunk = Chunk::new(nodes);
+            let missing = nodes.saturating_sub(chunks.lock().available());
+            if missing > 0 {
+                let chunk = Chunk::new(missing);
                 chunks.lock().add(chunk);
             }
         }

@@ -82,13 +82,21 @@ fn adder(slots: &std::sync::Arc<Slots<Sum>>, n: usize) -> thread::JoinHandle<()>
     thread::spawn(move || (0..n).for_each(|_| add_one(&slots)))
 }
 
+/// Revokes once, in a thread.
+fn revoker(slots: &std::sync::Arc<Slots<Sum>>) -> thread::JoinHandle<usize> {
+    let slots = slots.clone();
+    thread::spawn(move || total(&slots))
+}
+
 #[test]
 fn owner_against_revoker() {
     model(3, || {
         let slots = sum();
-        let owner = adder(&slots, 3);
-        assert!(total(&slots) <= 3);
-        owner.join().unwrap();
+        add_one(&slots); // Activates the slot.
+        let revoker = revoker(&slots);
+        add_one(&slots);
+        add_one(&slots);
+        assert!(revoker.join().unwrap() <= 3);
         assert_eq!(total(&slots), 3);
     });
 }
@@ -97,15 +105,12 @@ fn owner_against_revoker() {
 fn two_revokers_and_an_owner() {
     model(2, || {
         let slots = sum();
-        let owner = adder(&slots, 2);
-        let other = {
-            let slots = slots.clone();
-            thread::spawn(move || total(&slots))
-        };
-        let here = total(&slots);
-        assert!(here <= 2 && other.join().unwrap() <= 2);
-        owner.join().unwrap();
-        assert_eq!(total(&slots), 2);
+        add_one(&slots);
+        let (first, second) = (revoker(&slots), revoker(&slots));
+        add_one(&slots);
+        add_one(&slots);
+        assert!(first.join().unwrap() <= 3 && second.join().unwrap() <= 3);
+        assert_eq!(total(&slots), 3);
     });
 }
 
@@ -128,14 +133,17 @@ fn a_slot_that_is_given_up_and_taken_again() {
 fn closing_against_an_owner() {
     model(3, || {
         let slots = sum();
-        let owner = adder(&slots, 2);
-        slots.lock().close();
-        let closed_at = slots.lock().shared().0;
-        owner.join().unwrap();
+        add_one(&slots);
+        let closer = {
+            let slots = slots.clone();
+            thread::spawn(move || slots.lock().close())
+        };
+        add_one(&slots);
+        add_one(&slots);
+        closer.join().unwrap();
         let mut centre = slots.lock();
-        assert_eq!(centre.active(), 0, "a slot was activated after the close");
-        assert!(closed_at <= 2);
-        assert_eq!(centre.shared().0, 2);
+        assert_eq!(centre.active(), 0, "a slot is active after the close");
+        assert_eq!(centre.shared().0, 3);
     });
 }
 

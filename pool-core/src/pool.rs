@@ -123,9 +123,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// `inner` is alive.
     pub(crate) unsafe fn upgrade(inner: InnerPtr<T, L>) -> Option<Self> {
         // SAFETY: by contract.
-        unsafe { inner.as_ref() }
-            .try_hold()
-            .then_some(Pool { inner })
+        let held = unsafe { inner.as_ref() }.try_hold();
+        // Only then: a `Pool` that is made is dropped, and lets go of what it holds.
+        held.then(|| Pool { inner })
     }
 
     #[inline(always)]
@@ -391,7 +391,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     /// Sees to it that `n` objects are idle where any thread finds them, so that the next `n`
     /// acquires make none. Objects in use do not count. Gives how many are idle now: fewer than `n`
-    /// only if the bound, `max_idle` or a panic-free end of the pool stands in the way.
+    /// only if the bound or `max_idle` stands in the way, or the pool is closed.
+    ///
+    /// In a [`Batched`](Backend::Batched) pool the first thread to acquire takes a batch of them into
+    /// its cache; where several threads are to find theirs, reserve a batch more for each.
     ///
     /// A [`Heap`](Backend::Heap) pool keeps nothing idle, and makes nothing here.
     ///
@@ -441,8 +444,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.inner().store.flush();
     }
 
-    /// Drops idle objects until at most `keep` are left, those that were idle longest first. Thread
-    /// caches are emptied into the depot.
+    /// Drops idle objects until at most `keep` are left, those that were idle longest first (batch by
+    /// batch, where the backend has batches). Thread caches are emptied into the depot.
     ///
     /// # Panics
     ///

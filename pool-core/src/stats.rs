@@ -22,7 +22,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Objects that ever joined the pool: made by it, or attached.
+    /// Objects that ever joined the pool: made by it, or attached. One whose making panicked counts
+    /// here and as destroyed.
     pub created: usize,
     /// Objects that have left it: dropped, or detached.
     pub destroyed: usize,

@@ -1,18 +1,23 @@
 //! What `#[derive(Poolable)]` does on each shape of type, word by word.
 #![cfg(feature = "derive")]
 
-use std::cell::Cell;
-use std::collections::{HashMap, VecDeque};
+use std::cell::{Cell, RefCell};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::io::Cursor;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, RwLock};
 use std::thread;
 
 use pool_core::{MaxCapacity, Place, Poolable};
 
 /// Both ways to make one must agree.
-fn fresh<T: Poolable + PartialEq + std::fmt::Debug>() -> T {
+fn fresh<T: Poolable + PartialEq + Debug>() -> T {
     let by_value = T::init();
     let mut memory = MaybeUninit::uninit();
     let in_place = Place::new(&mut memory).fill_with(T::init_in);
@@ -589,6 +594,94 @@ struct Tricked {
 #[should_panic(expected = "in another place")]
 fn a_value_made_elsewhere_is_noticed() {
     drop(Place::boxed(Tricked::init_in));
+}
+
+/// Whatever collection, or owner of one, `value` is: it is limited, and refilled.
+fn limit_and_refill<C: MaxCapacity + Clone + PartialEq + Debug>(
+    mut grown: C,
+    fresh: &C,
+    capacity: impl Fn(&C) -> usize,
+) {
+    let before = capacity(&grown);
+    assert!(before >= 100);
+    grown.limit_capacity(before);
+    assert_eq!(
+        capacity(&grown),
+        before,
+        "within the limit, nothing is given back"
+    );
+    grown.refill(fresh.clone());
+    assert_eq!(&grown, fresh);
+    assert_eq!(capacity(&grown), before, "refilled in place");
+    grown.limit_capacity(10);
+    assert_eq!(&grown, fresh, "the contents stay");
+    assert!((1..=14).contains(&capacity(&grown)), "{}", capacity(&grown));
+}
+
+#[test]
+fn collections_of_std_have_a_max_capacity() {
+    let many = || 0..100_u8;
+    let text = || "x".repeat(100);
+    limit_and_refill(many().collect(), &vec![1], Vec::capacity);
+    limit_and_refill(many().collect(), &VecDeque::from([1]), VecDeque::capacity);
+    limit_and_refill(many().collect(), &HashSet::from([1]), HashSet::capacity);
+    limit_and_refill(
+        many().map(|n| (n, n)).collect(),
+        &HashMap::from([(1, 2)]),
+        HashMap::capacity,
+    );
+    limit_and_refill(text(), &"a".to_owned(), String::capacity);
+    limit_and_refill(text().into(), &OsString::from("a"), OsString::capacity);
+    limit_and_refill(text().into(), &PathBuf::from("a"), PathBuf::capacity);
+    limit_and_refill(Box::new(text()), &Box::new("a".to_owned()), |owner| {
+        owner.capacity()
+    });
+    limit_and_refill(
+        [text(), text()],
+        &["a".to_owned(), "b".to_owned()],
+        |owner| owner[1].capacity(),
+    );
+    limit_and_refill(
+        RefCell::new(text()),
+        &RefCell::new("a".to_owned()),
+        |owner| owner.borrow().capacity(),
+    );
+    let cursor = |bytes, position| {
+        let mut cursor = Cursor::new(bytes);
+        cursor.set_position(position);
+        cursor
+    };
+    limit_and_refill(cursor(many().collect(), 9), &cursor(vec![1], 1), |owner| {
+        owner.get_ref().capacity()
+    });
+
+    let mut heap = BinaryHeap::from_iter(many());
+    heap.refill(BinaryHeap::from([1]));
+    assert!(heap.len() == 1 && heap.capacity() >= 100);
+    heap.limit_capacity(10);
+    assert_eq!(heap.capacity(), 10);
+}
+
+#[test]
+fn locks_have_a_max_capacity_even_when_poisoned() {
+    let mut mutex = Mutex::new(vec![0_u8; 100]);
+    let mut lock = RwLock::new(vec![0_u8; 100]);
+    let poison = || {
+        let _mutex = mutex.lock();
+        let _lock = lock.write();
+        panic!("poison them");
+    };
+    assert!(catch_unwind(AssertUnwindSafe(poison)).is_err());
+    mutex.limit_capacity(100);
+    lock.limit_capacity(100);
+    mutex.refill(Mutex::new(vec![1]));
+    lock.refill(RwLock::new(vec![1]));
+    assert_eq!(mutex.lock().unwrap().capacity(), 100);
+    assert_eq!(lock.read().unwrap().capacity(), 100);
+    mutex.limit_capacity(10);
+    lock.limit_capacity(10);
+    assert_eq!(mutex.into_inner().unwrap().capacity(), 10);
+    assert_eq!(lock.into_inner().unwrap().capacity(), 10);
 }
 
 #[derive(Debug, PartialEq, Default)]

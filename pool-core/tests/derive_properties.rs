@@ -1,6 +1,6 @@
 //! For every shape of type, whatever was written: after a reset the object equals a fresh one but
 //! for its skipped fields, and its collections have the memory they had, up to `max_capacity`.
-#![cfg(feature = "derive")]
+#![cfg(all(feature = "derive", not(loom)))]
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt::Debug;

@@ -4,7 +4,7 @@
 //!
 //! After a change that is meant: `TRYBUILD=overwrite cargo test --test derive_ui`, and read the
 //! diff.
-#![cfg(feature = "derive")]
+#![cfg(all(feature = "derive", not(loom)))]
 
 use std::collections::BTreeSet;
 use std::fs;

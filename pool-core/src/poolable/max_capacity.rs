@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hash};
+use std::io::Cursor;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -112,9 +113,10 @@ impl<T: Ord> MaxCapacity for BinaryHeap<T> {
     }
 
     #[inline]
-    fn refill(&mut self, mut value: Self) {
+    fn refill(&mut self, value: Self) {
         self.clear();
-        self.append(&mut value);
+        // Not `append`, which takes the memory of the longer one.
+        self.extend(value);
     }
 }
 
@@ -222,6 +224,20 @@ impl<C: MaxCapacity, const N: usize> MaxCapacity for [C; N] {
         for (element, value) in self.iter_mut().zip(value) {
             element.refill(value);
         }
+    }
+}
+
+/// Asks the collection under the cursor.
+impl<C: MaxCapacity> MaxCapacity for Cursor<C> {
+    #[inline]
+    fn limit_capacity(&mut self, max: usize) {
+        self.get_mut().limit_capacity(max);
+    }
+
+    #[inline]
+    fn refill(&mut self, value: Self) {
+        self.set_position(value.position());
+        self.get_mut().refill(value.into_inner());
     }
 }
 

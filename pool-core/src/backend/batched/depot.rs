@@ -240,7 +240,8 @@ impl Centre for Depot {
             let (full, _) = cache.replace_top(word, shell);
             self.full.push(full);
         } else {
-            for at in (1..=word).rev() {
+            // The oldest first, so that the newest comes to lie on top.
+            for at in 1..=word {
                 // SAFETY: the caller has the cache to itself, and `word` is its word.
                 let node = unsafe { cache.pop(at) };
                 self.keep(node);

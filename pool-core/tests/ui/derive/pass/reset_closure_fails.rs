@@ -2,7 +2,7 @@ use pool_core::Poolable;
 
 #[derive(Poolable)]
 struct Object {
-    #[poolable(reset = |field| { field.clear(); field.push('x') })]
+    #[poolable(reset = |field| field.truncate(1))]
     field: String,
 }
 
