@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# The library as it is where the system has no asymmetric barrier: no thread caches.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/fallback"
+export RUSTFLAGS="${RUSTFLAGS:-} --cfg pool_no_membarrier"
+cargo test -p pool-core --lib --test contract --test threads --test tls "$@"
