@@ -1,2 +1,365 @@
-//! An order book fed by market data.
-fn main() {}
+//! An order book fed by market data, with every message and every order from a pool.
+//!
+//! ```text
+//! cargo run --release --example order_book
+//! cargo run --release --example order_book -- --messages FILE --threads 3 --capacity 10000
+//! cargo run --release --example order_book -- --check
+//! ```
+//!
+//! What it shows: a struct that derives `Poolable` (`src/book.rs`), a pool whose backend is chosen
+//! by a flag (`src/run.rs`), handles that give their object back when they drop, objects that are
+//! acquired on one thread and released on another (`--threads`), and a bound that is exact to the
+//! object (`--capacity`).
+//!
+//! `FILE` is a LOBSTER message file: `time,type,order id,size,price,direction` and nothing or one
+//! more column. Without it the messages are made up from a seed.
+//!
+//! The figures come first, then the speed, then the stats of the pools, a `key: value` line each.
+//! The messages run twice, the second time with the clock read for each: the rate is that of the
+//! first pass, the latency that of the second.
+//!
+//! Exit codes: 0, all went well; 1, two runs that must agree do not, or the output cannot be
+//! written; 2, something given has to change: an option, the file, or a row in it.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use pool_core::Backend;
+use pool_examples::book::Figures;
+use pool_examples::run::{Config, Outcome, RunError, run};
+use pool_examples::{generator, lobster, report};
+
+/// Runs market-data messages through an order book, with every message and every order from a
+/// pool, and prints the book's figures, the speed, and the stats of the pools.
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Exit codes: 0 success; 1 runs disagree, or the output cannot be written; \
+                        2 an option, the file, or a row of it has to change."
+)]
+struct Args {
+    /// A LOBSTER message file [default: messages made up from --seed]
+    #[arg(long, value_name = "FILE")]
+    messages: Option<PathBuf>,
+
+    /// How many messages to make up
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, conflicts_with = "messages",
+          value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    count: u32,
+
+    /// What the made-up messages follow from
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        conflicts_with = "messages"
+    )]
+    seed: u64,
+
+    /// What the pools stand on: heap, mutex, queue or batched
+    #[arg(long, value_name = "NAME", default_value_t = Backend::Batched)]
+    backend: Backend,
+
+    /// Objects that move between a thread's cache and the depot at a time (batched only)
+    #[arg(long, value_name = "N")]
+    batch_size: Option<usize>,
+
+    /// The most orders that may rest at once [default: no bound]
+    #[arg(long, value_name = "N")]
+    capacity: Option<usize>,
+
+    /// Threads that read messages for the one that applies them; with 0 that one does it all
+    #[arg(long, value_name = "N", default_value_t = 0,
+          value_parser = clap::value_parser!(u16).range(0..=256))]
+    threads: u16,
+
+    /// Also run every backend, with 0, 1 and 3 threads, and compare the figures
+    #[arg(long)]
+    check: bool,
+
+    /// Count rows that cannot be read and go on, instead of stopping at the first
+    #[arg(long)]
+    skip_bad: bool,
+}
+
+impl Args {
+    /// The run asked for.
+    fn config(&self) -> Config {
+        Config {
+            backend: self.backend,
+            batch_size: self.batch_size,
+            capacity: self.capacity,
+            feeds: usize::from(self.threads),
+            skip_bad: self.skip_bad,
+            timed: false,
+        }
+    }
+
+    /// The runs that `--check` compares it with.
+    fn checks(&self) -> Vec<Config> {
+        let mut checks = Vec::new();
+        for backend in Backend::ALL {
+            for feeds in [0, 1, 3] {
+                let batch_size = self.batch_size.filter(|_| backend == Backend::Batched);
+                checks.push(Config {
+                    backend,
+                    batch_size,
+                    feeds,
+                    ..self.config()
+                });
+            }
+        }
+        checks
+    }
+}
+
+/// Why there is nothing to report.
+enum Failure {
+    /// Something the user gave has to change; the message says what.
+    Input(String),
+    /// Two runs that must agree do not.
+    Disagreement(String),
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match work(&args) {
+        Ok(text) => print(&text),
+        Err(Failure::Input(message)) => fail(2, &message),
+        Err(Failure::Disagreement(message)) => fail(1, &message),
+    }
+}
+
+fn fail(code: u8, message: &str) -> ExitCode {
+    // If even this cannot be written, the code has to say it all.
+    let _ = writeln!(io::stderr(), "error: {message}");
+    ExitCode::from(code)
+}
+
+/// Prints all there is to print, in one go, when nothing can go wrong any more.
+fn print(text: &str) -> ExitCode {
+    match io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .and_then(|()| io::stdout().flush())
+    {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader has seen enough, as `head` has.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => fail(1, &format!("cannot write to standard output: {error}")),
+    }
+}
+
+/// Runs what `args` ask for, and gives what there is to print.
+fn work(args: &Args) -> Result<String, Failure> {
+    let source = Source::open(args)?;
+    let checks = if args.check {
+        args.checks()
+    } else {
+        Vec::new()
+    };
+    let config = args.config();
+    let bar = Bar::new(source.rows().len() * (2 + checks.len()));
+
+    let outcome = source.run(&config, &bar)?;
+    let timed = source.run(
+        &Config {
+            timed: true,
+            ..config
+        },
+        &bar,
+    )?;
+    agree(&config, &outcome, &config, &timed)?;
+    let mut rates = Vec::new();
+    for check in checks {
+        let checked = source.run(&check, &bar)?;
+        agree(&config, &outcome, &check, &checked)?;
+        rates.push((check, checked.messages_per_second()));
+    }
+    drop(bar);
+    if outcome.figures.rows == 0 {
+        return Err(Failure::Input(format!(
+            "{source}: none of its {} rows can be read; is it a LOBSTER message file?",
+            outcome.skipped
+        )));
+    }
+    Ok(text(args, &outcome, &timed, &rates).expect("a String takes whatever is written"))
+}
+
+/// What is printed.
+fn text(
+    args: &Args,
+    outcome: &Outcome,
+    timed: &Outcome,
+    rates: &[(Config, u64)],
+) -> Result<String, Box<dyn std::error::Error>> {
+    let mut out = Vec::new();
+    report::figures(&mut out, &outcome.figures)?;
+    if args.skip_bad {
+        writeln!(out, "skipped: {}", outcome.skipped)?;
+    }
+    writeln!(
+        out,
+        "messages_per_second: {}",
+        outcome.messages_per_second()
+    )?;
+    if let Some(latency) = &timed.latency {
+        report::latency(&mut out, latency)?;
+    }
+    writeln!(out, "backend: {}", args.backend)?;
+    writeln!(out, "threads: {}", args.threads)?;
+    for (name, stats) in &outcome.pools {
+        report::pool(&mut out, name, stats)?;
+    }
+    for (Config { backend, feeds, .. }, rate) in rates {
+        writeln!(
+            out,
+            "check_{backend}_threads_{feeds}_messages_per_second: {rate}"
+        )?;
+    }
+    if args.check {
+        writeln!(out, "check: all {} runs agree", rates.len() + 2)?;
+    }
+    Ok(String::from_utf8(out)?)
+}
+
+/// An error unless two runs counted the same and ended with the same book.
+fn agree(a: &Config, a_outcome: &Outcome, b: &Config, b_outcome: &Outcome) -> Result<(), Failure> {
+    let seen = |outcome: &Outcome| -> (Figures, u64) { (outcome.figures, outcome.skipped) };
+    if seen(a_outcome) == seen(b_outcome) {
+        return Ok(());
+    }
+    let mut message = "two runs of the same messages disagree".to_owned();
+    for (config, outcome) in [(a, a_outcome), (b, b_outcome)] {
+        let Config { backend, feeds, .. } = config;
+        let Outcome {
+            figures, skipped, ..
+        } = outcome;
+        let _ = write!(
+            message,
+            "\n  backend {backend}, threads {feeds}: {figures:?}, skipped {skipped}"
+        );
+    }
+    Err(Failure::Disagreement(message))
+}
+
+/// The messages, and what to call where they come from.
+struct Source {
+    name: String,
+    data: Vec<u8>,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Source {
+    /// Reads the file or makes messages up, all of it into memory, so that what is timed later is
+    /// the work on the messages alone.
+    fn open(args: &Args) -> Result<Source, Failure> {
+        let Some(path) = &args.messages else {
+            let name = format!("messages made up from seed {}", args.seed);
+            let data = generator::text(args.seed, args.count as usize).map_err(|error| {
+                Failure::Input(format!(
+                    "--count {} is too many: {error}; ask for fewer",
+                    args.count
+                ))
+            })?;
+            return Ok(Source { name, data });
+        };
+        let data = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+        let source = Source {
+            name: path.display().to_string(),
+            data,
+        };
+        if source.rows().is_empty() {
+            return Err(Failure::Input(format!(
+                "{source}: the file holds no rows; give one that does, or leave --messages out \
+                 for made-up messages"
+            )));
+        }
+        Ok(source)
+    }
+
+    /// The data up to the end of the last row.
+    fn rows(&self) -> &[u8] {
+        lobster::trim_end(&self.data)
+    }
+
+    fn run(&self, config: &Config, bar: &Bar) -> Result<Outcome, Failure> {
+        run(config, self.rows(), &mut |bytes| bar.advance(bytes)).map_err(|error| {
+            bar.clear();
+            Failure::Input(self.explain(config, &error))
+        })
+    }
+
+    /// Says what has to change.
+    fn explain(&self, config: &Config, error: &RunError) -> String {
+        match error {
+            RunError::BadRow { offset, error } => format!(
+                "{self}:{}:{}: {error}\n  --skip-bad counts such rows and goes on",
+                lobster::line_of(&self.data, *offset),
+                error.column,
+            ),
+            RunError::Full => {
+                let capacity = config.capacity.unwrap_or_default();
+                let unbounded = Config {
+                    capacity: None,
+                    feeds: 0,
+                    ..*config
+                };
+                let enough = match run(&unbounded, self.rows(), &mut |_| {}) {
+                    Ok(outcome) => format!("--capacity {} is enough", outcome.figures.peak_resting),
+                    Err(_) => "raise it".to_owned(),
+                };
+                format!(
+                    "--capacity {capacity} is too small: more orders of {self} rest at once; \
+                     {enough}, and without --capacity there is no bound"
+                )
+            }
+            error => error.to_string(),
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let remedy = match error.kind() {
+        ErrorKind::NotFound => "give the path of a message file",
+        ErrorKind::IsADirectory => "give one of the files in it",
+        _ => "give a file that can be read",
+    };
+    Failure::Input(format!(
+        "{}: {error}; {remedy}, or leave --messages out for made-up messages",
+        path.display()
+    ))
+}
+
+/// A progress bar on standard error, if that is a terminal, and nothing otherwise.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new(bytes: usize) -> Bar {
+        let style = ProgressStyle::with_template("{wide_bar} {percent}% {eta}")
+            .expect("the template is well-formed");
+        Bar(ProgressBar::new(bytes as u64).with_style(style))
+    }
+
+    fn advance(&self, bytes: usize) {
+        self.0.inc(bytes as u64);
+    }
+
+    fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

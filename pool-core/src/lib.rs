@@ -1,4 +1,86 @@
 //! Typed object pools for message loops that cannot afford the allocator.
+//!
+//! A struct says how it is made and wiped, a builder picks the backend, and a handle one word wide
+//! gives the object back when it drops:
+//!
+//! ```
+//! use pool_core::{Backend, Pool, Poolable};
+//!
+//! #[derive(Poolable)]
+//! struct Order {
+//!     id: u64,
+//!     symbol: String, // cleared on its way back; its memory stays
+//!     #[poolable(default = 100)]
+//!     size: u32,
+//! }
+//!
+//! let pool = Pool::<Order>::builder()
+//!     .backend(Backend::Batched)
+//!     .capacity(10_000)
+//!     .build()?;
+//!
+//! let mut order = pool.acquire();
+//! order.id = 7;
+//! order.symbol.push_str("AMZN");
+//! std::thread::spawn(move || drop(order)).join().unwrap(); // back in the pool, wiped
+//!
+//! let order = pool.acquire();
+//! assert_eq!((order.id, order.symbol.as_str(), order.size), (0, "", 100));
+//! # Ok::<(), pool_core::BuildError>(())
+//! ```
+//!
+//! # Do you need a pool?
+//!
+//! Often not. A modern allocator takes 10 to 20 ns for a small object that a thread frees itself. A
+//! pool pays where objects are passed between threads, are costly to make (they own buffers), must be
+//! bounded, or where the allocator's worst case hurts. [`Backend::Heap`] is plain allocation behind
+//! the same words, chosen by a value: measure with it, and keep what is faster. Where one thread does
+//! everything, [`unsync::Pool`] is as cheap as a `Vec` of boxes; where objects live as long as each
+//! other, an arena is better than any pool.
+//!
+//! # Which backend
+//!
+//! | | a hit costs | bound | for |
+//! | --- | --- | --- | --- |
+//! | [`Batched`](Backend::Batched) | no lock, no atomic read-modify-write, no fence | exact | message loops; the default |
+//! | [`Mutex`](Backend::Mutex) | one lock | exact | few threads, little traffic |
+//! | [`Queue`](Backend::Queue) | a compare-and-swap pair on a shared line | exact | first in, first out |
+//! | [`Heap`](Backend::Heap) | one allocation | exact | the control; hunting for memory errors |
+//! | [`unsync`] | a push and a pop | exact | one thread |
+//!
+//! # What is promised
+//!
+//! - **The bound is exact.** [`capacity`](Builder::capacity) counts every object alive, on every
+//!   backend, and [`Exhausted`](AcquireError::Exhausted) is said only when none is idle anywhere: those
+//!   in other threads' caches are found.
+//! - **Every object is destroyed exactly once**, whoever drops last: handles may outlive the pool and
+//!   the thread they came from.
+//! - **Steady state allocates nothing**, except for `Heap`, and for `Queue` without a bound, which
+//!   allocates a block every 31 releases.
+//! - **Hooks may do anything**: use the same pool, panic, take long. They run under no lock. One that
+//!   panics costs the object it worked on.
+//! - **What the types can forbid does not compile**: a double release, a use after it, a release into
+//!   another pool, a `T` on a thread where it may not be.
+//! - **What a former user left is wiped** before anyone else can see the object; the derive wipes
+//!   every field that its author does not exempt.
+//!
+//! # Costs
+//!
+//! A node is 16 bytes more than its object. A thread that uses a `Batched` pool keeps up to two batches
+//! of idle objects for itself (until someone needs them), and 16 bytes for each object of a batch. The
+//! exact bound costs nothing until the pool runs dry: then the caches are searched, at the price of one
+//! barrier on every core, at most once in 64 visits to the depot.
+//!
+//! # Safety
+//!
+//! The `unsafe` code is in the modules that say so at their head; each block says why it is sound and
+//! names the invariant that it rests on. ARCHITECTURE.md in the repository states the invariants and
+//! the protocol of the thread caches, which is checked by loom models of this code.
+//!
+//! # Features
+//!
+//! - `derive` (default): [`derive@Poolable`], at the price of building `syn`.
+
 #![deny(unsafe_code)]
 
 // In the order of an object's road: promised, chosen for, acquired, held, given back, kept.
@@ -35,3 +117,8 @@ pub use stats::Stats;
 
 #[cfg(feature = "derive")]
 pub use pool_derive::Poolable;
+
+/// The README's code is compiled with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct ReadmeDoctests;

@@ -32,6 +32,10 @@ pub(crate) struct Batched {
 
 type CacheSlot = Slot<Cache, Below>;
 
+// All that a hit touches, but for the batch itself, is one pair of lines that nobody else writes.
+#[cfg(all(not(loom), target_pointer_width = "64"))]
+const _: () = assert!(size_of::<CacheSlot>() <= 128);
+
 /// The calling thread's slot in the pool numbered `number`, if it is at hand.
 ///
 /// # Safety

@@ -1,0 +1,83 @@
+//! Once a book and its pools have grown to what the messages need, a message allocates nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use pool_core::{Backend, Pool};
+use pool_examples::book::Book;
+use pool_examples::generator::{self, Generator};
+use pool_examples::lobster::{Kind, Message, parse, rows};
+
+/// The system's allocator, counting how often this thread asks it for memory.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes to `System` as it came; a `Cell` of a number, without a destructor and
+// made at compile time, allocates nothing itself.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise is the one `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as above, and all memory given out is `System`'s.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = COUNT.get();
+    work();
+    COUNT.get() - before
+}
+
+/// Applies the messages of `text`, then empties the book, so that it can be done again.
+fn replay(book: &mut Book, text: &[u8], last: &[Message]) {
+    for (_, row) in rows(text) {
+        book.apply(&parse(row).expect("the generator writes good rows"))
+            .expect("there is room");
+    }
+    for message in last {
+        book.apply(message).expect("a delete needs no room");
+    }
+}
+
+#[test]
+fn a_book_that_has_grown_allocates_nothing() {
+    let text = generator::text(9, 50_000).unwrap();
+    let last: Vec<_> = Generator::new(9)
+        .take(50_000)
+        .filter(|message| message.kind == Kind::Add)
+        .map(|message| Message {
+            kind: Kind::Remove,
+            ..message
+        })
+        .collect();
+    for backend in Backend::ALL {
+        // Bounded, since an unbounded queue allocates blocks as it goes.
+        let pool = Pool::builder()
+            .backend(backend)
+            .capacity(10_000)
+            .build()
+            .unwrap();
+        let mut book = Book::new(pool);
+        for _ in 0..2 {
+            replay(&mut book, &text, &last);
+        }
+        let count = allocations(|| replay(&mut book, &text, &last));
+        assert_eq!(book.figures().resting, 0);
+        if backend == Backend::Heap {
+            assert!(count > 10_000, "the control allocates every order: {count}");
+        } else {
+            assert_eq!(count, 0, "{backend}");
+        }
+    }
+}

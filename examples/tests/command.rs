@@ -1,0 +1,386 @@
+//! The program as a user meets it: what it prints where, and how it ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use pool_examples::generator;
+use tempfile::TempDir;
+
+/// The program, which stands two folders above this test; built first, should it not be there
+/// (as when only this test was asked for).
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let test = std::env::current_exe().expect("a test knows where it is");
+        let profile = test
+            .parent()
+            .and_then(Path::parent)
+            .expect("a test is in PROFILE/deps");
+        let name = format!("order_book{}", std::env::consts::EXE_SUFFIX);
+        let program = profile.join("examples").join(name);
+        if !program.exists() {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args([
+                "build",
+                "--package",
+                "pool-examples",
+                "--example",
+                "order_book",
+            ]);
+            if profile.ends_with("release") {
+                cargo.arg("--release");
+            }
+            assert!(cargo.status().expect("cargo runs").success());
+        }
+        program
+    })
+}
+
+fn order_book(args: &[&str]) -> Output {
+    Command::new(program())
+        .args(args)
+        .output()
+        .expect("the program runs")
+}
+
+/// A folder with a message file in it, and the file's path.
+fn file(content: impl AsRef<[u8]>) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.csv");
+    fs::write(&path, content).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+fn stdout(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    str::from_utf8(&output.stderr).unwrap()
+}
+
+/// What stands behind `key` on standard output.
+fn value<'a>(output: &'a Output, key: &str) -> &'a str {
+    stdout(output)
+        .lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
+        .unwrap_or_else(|| panic!("no {key} in {}{}", stdout(output), stderr(output)))
+}
+
+#[track_caller]
+fn assert_succeeds(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    assert_eq!(
+        stderr(output),
+        "",
+        "no progress bar, as this is no terminal"
+    );
+}
+
+/// Nothing that looks like a result, and an error that says all of `says`.
+#[track_caller]
+fn assert_fails(output: &Output, code: i32, says: &[&str]) {
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
+    assert_eq!(stdout(output), "");
+    for says in says {
+        assert!(
+            stderr(output).contains(says),
+            "no {says:?} in {}",
+            stderr(output)
+        );
+    }
+}
+
+const FIGURES: [&str; 20] = [
+    "rows",
+    "added",
+    "reduced",
+    "removed",
+    "executed",
+    "hidden",
+    "other",
+    "unknown",
+    "duplicate",
+    "resting",
+    "peak_resting",
+    "best_bid",
+    "bid_size",
+    "best_ask",
+    "ask_size",
+    "bid_shares",
+    "ask_shares",
+    "bid_levels",
+    "ask_levels",
+    "top_of_book_fnv1a",
+];
+
+/// The lines of the figures alone.
+fn figures(output: &Output) -> Vec<&str> {
+    stdout(output).lines().take(FIGURES.len()).collect()
+}
+
+#[test]
+fn the_lines_come_in_the_order_promised() {
+    let output = order_book(&["--count", "2000", "--threads", "2"]);
+    assert_succeeds(&output);
+    let lines: Vec<_> = stdout(&output)
+        .lines()
+        .map(|line| line.split_once(": ").expect("key: value"))
+        .collect();
+    let speed = [
+        "messages_per_second",
+        "latency_ns_p50",
+        "latency_ns_p99",
+        "latency_ns_p99.9",
+        "latency_ns_max",
+        "backend",
+        "threads",
+        "orders_created",
+    ];
+    let expected = FIGURES.iter().chain(&speed);
+    assert!(
+        lines
+            .iter()
+            .map(|(key, _)| key)
+            .zip(expected)
+            .all(|(key, expected)| key == expected)
+    );
+    assert_eq!(value(&output, "rows"), "2000");
+    assert_eq!(value(&output, "top_of_book_fnv1a").len(), 16);
+    assert_eq!(value(&output, "backend"), "batched");
+    assert_eq!(value(&output, "orders_in_use"), value(&output, "resting"));
+    assert_eq!(value(&output, "messages_in_use"), "0");
+    assert_eq!(value(&output, "packets_in_use"), "0");
+}
+
+#[test]
+fn a_seed_is_a_stream() {
+    let run = |seed| order_book(&["--count", "3000", "--seed", seed]);
+    assert_eq!(figures(&run("5")), figures(&run("5")));
+    assert_ne!(figures(&run("5")), figures(&run("6")));
+    // And it is the stream that `generator` writes.
+    let (_folder, path) = file(generator::text(5, 3_000).unwrap());
+    assert_eq!(
+        figures(&run("5")),
+        figures(&order_book(&["--messages", &path]))
+    );
+}
+
+#[test]
+fn every_backend_can_be_named() {
+    let expected = order_book(&["--count", "3000"]);
+    for backend in ["heap", "mutex", "queue", "batched"] {
+        for threads in ["0", "1", "3"] {
+            let output = order_book(&[
+                "--count",
+                "3000",
+                "--backend",
+                backend,
+                "--threads",
+                threads,
+            ]);
+            assert_succeeds(&output);
+            assert_eq!(figures(&output), figures(&expected));
+            assert_eq!(value(&output, "backend"), backend);
+        }
+    }
+    let output = order_book(&["--count", "3000", "--batch-size", "16"]);
+    assert_eq!(figures(&output), figures(&expected));
+}
+
+#[test]
+fn check_says_that_all_runs_agree() {
+    let output = order_book(&["--count", "3000", "--check", "--batch-size", "8"]);
+    assert_succeeds(&output);
+    assert_eq!(value(&output, "check"), "all 14 runs agree");
+    for backend in ["heap", "mutex", "queue", "batched"] {
+        for threads in [0, 1, 3] {
+            value(
+                &output,
+                &format!("check_{backend}_threads_{threads}_messages_per_second"),
+            );
+        }
+    }
+}
+
+#[test]
+fn line_ends_and_a_missing_last_one_make_no_difference() {
+    let unix = String::from_utf8(generator::text(6, 500).unwrap()).unwrap();
+    let (_folder, path) = file(&unix);
+    let expected = order_book(&["--messages", &path]);
+    assert_succeeds(&expected);
+    for other in [
+        unix.replace('\n', "\r\n"),
+        unix.trim_end().to_owned(),
+        format!("{unix}\n"),
+        format!("{unix}\r\n\r\n"),
+        unix.replace('\n', ",null\n"),
+    ] {
+        let (_folder, path) = file(other);
+        for threads in ["0", "3"] {
+            let output = order_book(&["--messages", &path, "--threads", threads]);
+            assert_succeeds(&output);
+            assert_eq!(figures(&output), figures(&expected));
+        }
+    }
+}
+
+#[test]
+fn a_bad_row_is_shown_with_its_place() {
+    let good = "34200.1,1,1,100,33585400,1\n";
+    for (row, column, says) in [
+        (
+            "time,type,id,size,price,direction",
+            1,
+            "expected a time in seconds",
+        ),
+        (
+            "34200.1,8,1,100,33585400,1",
+            9,
+            "expected a message type from 1 to 7",
+        ),
+        (
+            "34200.1,1,1,-100,33585400,1",
+            13,
+            "expected the size of a new order",
+        ),
+        ("34200.1,1,1,100", 16, "expected the price of a new order"),
+        (
+            "34200.1,1,1,99999999999999999999999,1,1",
+            13,
+            "found \"99999999999999999999999\"",
+        ),
+        ("", 1, "found an empty row"),
+    ] {
+        let (_folder, path) = file(format!("{good}{good}{row}\n{good}"));
+        for threads in ["0", "1", "3"] {
+            let output = order_book(&["--messages", &path, "--threads", threads]);
+            let place = format!("error: {path}:3:{column}: expected ");
+            assert_fails(&output, 2, &[&place, says, ", found ", "--skip-bad"]);
+        }
+    }
+}
+
+#[test]
+fn bytes_of_any_kind_are_a_bad_row_too() {
+    let (_folder, path) =
+        file([&b"34200.1,1,1,100,33585400,1\n"[..], b"\xff\x00\x1b[2J\xfe"].concat());
+    let output = order_book(&["--messages", &path]);
+    assert_fails(
+        &output,
+        2,
+        &[":2:1: expected ", r#"found "\xff\x00\x1b[2J\xfe""#],
+    );
+}
+
+#[test]
+fn skip_bad_counts_and_goes_on() {
+    let (_folder, path) = file(
+        "time,type,id,size,price,direction\n34200.1,1,1,100,5,1\nnonsense\n34200.1,3,1,100,5,1\n",
+    );
+    for threads in ["0", "2"] {
+        let output = order_book(&["--messages", &path, "--skip-bad", "--threads", threads]);
+        assert_succeeds(&output);
+        assert_eq!(value(&output, "rows"), "2");
+        assert_eq!(value(&output, "skipped"), "2");
+        assert_eq!(value(&output, "removed"), "1");
+    }
+    let (_folder, path) = file("all\nof it\n");
+    let output = order_book(&["--messages", &path, "--skip-bad"]);
+    assert_fails(&output, 2, &[&path, "none of its 2 rows can be read"]);
+}
+
+#[test]
+fn a_file_without_messages_is_an_error_with_a_remedy() {
+    for content in ["", "\n", "\r\n\r\n"] {
+        let (_folder, path) = file(content);
+        let output = order_book(&["--messages", &path]);
+        assert_fails(
+            &output,
+            2,
+            &[&path, "holds no rows", "leave --messages out"],
+        );
+    }
+    let output = order_book(&["--messages", "no such file"]);
+    assert_fails(
+        &output,
+        2,
+        &["error: no such file: ", "leave --messages out"],
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let output = order_book(&["--messages", folder.path().to_str().unwrap()]);
+    assert_fails(&output, 2, &["error: ", "leave --messages out"]);
+}
+
+#[test]
+fn a_bad_choice_is_an_error_that_names_the_good_ones() {
+    let output = order_book(&["--backend", "stack"]);
+    assert_fails(
+        &output,
+        2,
+        &["--backend", "stack", "heap, mutex, queue, batched"],
+    );
+    let output = order_book(&["--backend", "queue", "--batch-size", "8"]);
+    assert_fails(&output, 2, &["batch size 8", "queue"]);
+    let output = order_book(&["--batch-size", "0"]);
+    assert_fails(&output, 2, &["batch size 0"]);
+    let output = order_book(&["--capacity", "0"]);
+    assert_fails(&output, 2, &["capacity 0"]);
+    let output = order_book(&["--count", "0"]);
+    assert_fails(&output, 2, &["--count"]);
+    let output = order_book(&["--threads", "100000"]);
+    assert_fails(&output, 2, &["--threads", "0..=256"]);
+    let output = order_book(&["--messages", "file", "--seed", "3"]);
+    assert_fails(&output, 2, &["--messages", "--seed"]);
+}
+
+#[test]
+fn a_capacity_too_small_names_one_that_is_enough() {
+    let count = ["--count", "4000"];
+    let unbounded = order_book(&count);
+    let peak: usize = value(&unbounded, "peak_resting").parse().unwrap();
+    for threads in ["0", "3"] {
+        let run = |capacity: usize| {
+            let capacity = capacity.to_string();
+            order_book(&[&count[..], &["--capacity", &capacity, "--threads", threads]].concat())
+        };
+        let output = run(peak);
+        assert_succeeds(&output);
+        assert_eq!(figures(&output), figures(&unbounded));
+        let (small, enough) = (
+            format!("--capacity {}", peak - 1),
+            format!("--capacity {peak}"),
+        );
+        assert_fails(&run(peak - 1), 2, &[&small, "is too small", &enough]);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let mut program = Command::new(program())
+        .args(["--count", "1000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(program.stdout.take());
+    assert_succeeds(&program.wait_with_output().unwrap());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = Command::new(program())
+        .args(["--count", "1000"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_fails(&output, 1, &["standard output"]);
+}
