@@ -63,6 +63,7 @@ fn add_one(slots: &std::sync::Arc<Slots<Sum>>) {
     });
     if added.is_none() {
         centre.shared().0 += 1;
+        centre.waiters().notify_one();
     }
 }
 
@@ -126,6 +127,23 @@ fn a_slot_that_is_given_up_and_taken_again() {
         assert!(total(&slots) <= 4);
         second.join().unwrap();
         assert_eq!(total(&slots), 4);
+    });
+}
+
+#[test]
+fn a_waiter_at_the_centre_against_an_owner() {
+    model(3, || {
+        let slots = sum();
+        add_one(&slots);
+        let waiter = {
+            let slots = slots.clone();
+            thread::spawn(move || {
+                assert!(slots.lock().wait(1, None, |sum| sum.0 >= 3));
+            })
+        };
+        add_one(&slots);
+        add_one(&slots);
+        waiter.join().unwrap();
     });
 }
 

@@ -328,7 +328,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             ..
         } = self.inner();
         let nodes = loop {
-            match store.take_many(ledger, n) {
+            let mut surplus = Vec::new();
+            let taken = store.take_many(ledger, n, &mut surplus);
+            // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
+            unsafe { Inner::destroy_all(self.inner, surplus) };
+            match taken {
                 Ok(nodes) => break nodes,
                 Err(AcquireError::Exhausted) if patience == Patience::Forever => {
                     store.wait(ledger, n, None);
@@ -342,6 +346,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         };
         // SAFETY: they were idle in this pool and are the caller's now.
         let mut burst = unsafe { Burst::new(nodes) };
+        let rejected = match config.reset_on {
+            ResetOn::Release => 0,
+            ResetOn::Acquire => burst.wipe_all(),
+        };
         while unmade.left > 0 {
             unmade.left -= 1;
             // SAFETY: held by this `Pool`, and admitted.
@@ -349,11 +357,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             // SAFETY: made just now.
             burst.push(unsafe { Pooled::new(node) });
         }
-        if config.reset_on == ResetOn::Acquire {
-            // Those just made are wiped too, which changes nothing in them.
-            for _ in 0..burst.wipe_all() {
-                burst.push(self.acquire_slow(patience)?);
-            }
+        for _ in 0..rejected {
+            burst.push(self.acquire_slow(patience)?);
         }
         Ok(burst)
     }

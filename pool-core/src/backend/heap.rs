@@ -138,7 +138,12 @@ impl Store for Heap {
         Err(node)
     }
 
-    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+    fn take_many(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        _surplus: &mut Vec<NodePtr>,
+    ) -> Result<Vec<NodePtr>, AcquireError> {
         match self.admit_many(ledger, n) {
             Counted::Yes => Ok(Vec::with_capacity(n)),
             Counted::AtTheBound => Err(AcquireError::Exhausted),

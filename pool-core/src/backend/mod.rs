@@ -75,8 +75,14 @@ pub(crate) trait Store {
     ///
     /// # Errors
     ///
-    /// `Exhausted`, as exact as that of [`take`](Self::take); `Closed`.
-    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError>;
+    /// `Exhausted`, as exact as that of [`take`](Self::take); `Closed`. Then `surplus` may hold
+    /// objects that were taken in vain and may not be kept: the caller destroys them.
+    fn take_many(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        surplus: &mut Vec<NodePtr>,
+    ) -> Result<Vec<NodePtr>, AcquireError>;
 
     /// [`put`](Self::put) of many at once; gives back those that are not wanted. The rest is as
     /// after `put`.
@@ -186,8 +192,13 @@ impl Store for AnyStore {
         each!(self, store => store.put(node))
     }
 
-    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
-        each!(self, store => store.take_many(ledger, n))
+    fn take_many(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        surplus: &mut Vec<NodePtr>,
+    ) -> Result<Vec<NodePtr>, AcquireError> {
+        each!(self, store => store.take_many(ledger, n, surplus))
     }
 
     fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr> {

@@ -65,7 +65,12 @@ impl Store for MutexStack {
         Ok(())
     }
 
-    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+    fn take_many(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        _surplus: &mut Vec<NodePtr>,
+    ) -> Result<Vec<NodePtr>, AcquireError> {
         let mut nodes = self.buffers.take(n);
         let mut stack = self.stack.lock();
         let idle = n.min(stack.idle.len());

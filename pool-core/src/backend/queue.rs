@@ -102,17 +102,6 @@ impl Queue {
             _tail: NotFrozen::new(),
         }
     }
-
-    /// Puts back what was taken in vain, under the centre's lock.
-    fn put_back(&self, refused: AcquireError, mut nodes: Vec<NodePtr>) -> AcquireError {
-        for node in nodes.drain(..) {
-            // There is room: it was idle, and nobody has put one since.
-            let back = self.objects.push(node);
-            debug_assert!(back.is_ok());
-        }
-        self.buffers.give(nodes);
-        refused
-    }
 }
 
 impl Store for Queue {
@@ -160,31 +149,40 @@ impl Store for Queue {
         Ok(())
     }
 
-    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+    fn take_many(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        surplus: &mut Vec<NodePtr>,
+    ) -> Result<Vec<NodePtr>, AcquireError> {
         let mut nodes = self.buffers.take(n);
+        // All under the lock, so that nobody who finds the queue empty meanwhile, and so asks for
+        // the lock, is told that nothing is idle if this fails.
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
+            return Err(AcquireError::Closed);
+        }
         let fill = |nodes: &mut Vec<NodePtr>| {
             let missing = n - nodes.len();
             nodes.extend(iter::from_fn(|| self.objects.pop()).take(missing));
             n - nodes.len()
         };
-        if fill(&mut nodes) == 0 {
+        if ledger.admit_all(fill(&mut nodes)) {
             return Ok(nodes);
         }
-        let mut centre = self.slots.lock();
-        let refused = if centre.is_closed() {
-            AcquireError::Closed
-        } else {
-            if ledger.admit_all(n - nodes.len()) {
-                return Ok(nodes);
+        // No release is under way after this, and none begins before the lock is given up.
+        centre.revoke_all();
+        if ledger.admit_all(fill(&mut nodes)) {
+            return Ok(nodes);
+        }
+        for node in nodes.drain(..) {
+            // There may be no room: others may have put before the revocation.
+            if let Err(node) = self.objects.push(node) {
+                surplus.push(node);
             }
-            // No release is under way after this, and none begins before the lock is given up.
-            centre.revoke_all();
-            if ledger.admit_all(fill(&mut nodes)) {
-                return Ok(nodes);
-            }
-            AcquireError::Exhausted
-        };
-        Err(self.put_back(refused, nodes))
+        }
+        self.buffers.give(nodes);
+        Err(AcquireError::Exhausted)
     }
 
     fn put_many(&self, mut nodes: Vec<NodePtr>) -> Vec<NodePtr> {

@@ -270,12 +270,15 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     pub(super) unsafe fn let_go(this: InnerPtr<T, L>) {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
-        if inner.pools.get() > 1 {
-            inner.pools.set(inner.pools.get() - 1);
+        inner.pools.set(inner.pools.get() - 1);
+        if inner.pools.get() > 0 {
             return;
         }
+        // From here on no handle finds the pool. What is dropped below may drop handles, so the end
+        // counts as an object until it is over.
+        inner.live.set(inner.live.get() + 1);
         let end = End(this);
-        // SAFETY: `end` holds it.
+        // SAFETY: counted by `end`.
         unsafe { Self::close(this) };
         drop(end);
     }
@@ -313,13 +316,14 @@ impl<T, L: Lifecycle<T>> Drop for Vacancy<T, L> {
     }
 }
 
-/// The end of the last `Pool`. Dropped, it no longer counts.
+/// The end of the last `Pool`, counted as an object. Dropped, it no longer is.
 struct End<T, L: Lifecycle<T>>(InnerPtr<T, L>);
 
 impl<T, L: Lifecycle<T>> Drop for End<T, L> {
     fn drop(&mut self) {
-        // SAFETY: held until below.
-        unsafe { self.0.as_ref() }.pools.set(0);
+        // SAFETY: counted in `live` until below.
+        let live = unsafe { &self.0.as_ref().live };
+        live.set(live.get() - 1);
         // SAFETY: not touched again here.
         unsafe { Inner::free_if_over(self.0) };
     }

@@ -140,10 +140,16 @@ impl Depot {
         self.shells.push(shell);
     }
 
-    /// Gives a batch for the empty `top` of a cache, if one is here, and takes one object off it.
-    pub(super) fn refill(&mut self, word: &mut usize, cache: &mut Cache) -> Option<NodePtr> {
-        debug_assert_eq!(*word, 0);
-        let batch = match self.full.pop() {
+    /// Gives batches to a cache that has none, as many as its width allows, and takes one object off
+    /// the newest. `None` if there is none here.
+    pub(super) fn refill(
+        &mut self,
+        word: &mut usize,
+        cache: &mut Cache,
+        below: &Below,
+    ) -> Option<NodePtr> {
+        debug_assert!(*word == 0 && cache.below.is_empty());
+        let newest = match self.full.pop() {
             Some(full) => full,
             None if self.loose.len() > 0 => {
                 let shell = self.shell();
@@ -151,8 +157,15 @@ impl Depot {
             }
             None => return None,
         };
-        let (shell, filled) = cache.replace_top(*word, batch);
-        self.shells.push(shell);
+        let (shell, filled) = cache.replace_top(0, newest);
+        cache.shells.push(shell);
+        if self.adapts() {
+            cache.visit();
+            let rest = self.full.len().saturating_sub(cache.width - 1);
+            cache.below.extend(self.full.drain(rest..));
+            cache.count_below(below);
+        }
+        self.take_surplus_shells(cache);
         self.visited();
         // SAFETY: the lock is held and the owner is not inside; a batch from here is not empty.
         let node = unsafe { cache.pop(filled) };
@@ -160,8 +173,8 @@ impl Depot {
         Some(node)
     }
 
-    /// Takes the batch below in a cache whose batches are both full, and puts `node` on top of what
-    /// stays. Also for a cache with room, which was revoked meanwhile.
+    /// Takes the older half of the batches in a cache that has no room, and puts `node` on top of
+    /// what stays. Also for a cache with room, which was revoked meanwhile.
     pub(super) fn spill(
         &mut self,
         word: &mut usize,
@@ -173,15 +186,41 @@ impl Depot {
             *word = cache.turn_down(below);
         }
         if cache.top_is_full(*word) {
-            let shell = self.shell();
-            let full = mem::replace(&mut cache.below, shell);
-            self.full.push(full);
+            if self.adapts() {
+                cache.visit();
+            }
+            if cache.below.len() >= cache.width {
+                let kept = (cache.below.len() / 2).min(cache.width - 1);
+                let given = cache.below.len() - kept;
+                self.full.extend(cache.below.drain(..given));
+                cache.count_below(below);
+            }
+            while cache.shells.len() + cache.below.len() < cache.width
+                && (cache.shells.is_empty() || !self.shells.is_empty())
+            {
+                let shell = self.shell();
+                cache.shells.push(shell);
+            }
+            self.take_surplus_shells(cache);
             *word = cache.turn_down(below);
             self.visited();
         }
         // SAFETY: the lock is held and the owner is not inside; `top` was just made to have room.
         unsafe { cache.push(*word, node) };
         *word += 1;
+    }
+
+    /// Whether widths adapt. Not under a `max_idle`, which is counted by what a cache of two batches
+    /// could hold.
+    fn adapts(&self) -> bool {
+        self.max_idle == usize::MAX
+    }
+
+    fn take_surplus_shells(&mut self, cache: &mut Cache) {
+        let room = cache.width - cache.below.len().min(cache.width);
+        if cache.shells.len() > room {
+            self.shells.extend(cache.shells.drain(room..));
+        }
     }
 
     /// Takes out the `n` objects that have been idle longest, or all.
@@ -230,11 +269,14 @@ impl Centre for Depot {
     }
 
     fn gather(&mut self, word: usize, cache: &mut Cache, below: &Below) {
-        if cache.below.len() > 0 {
+        self.full.append(&mut cache.below);
+        cache.narrow();
+        cache.count_below(below);
+        while cache.shells.is_empty() {
             let shell = self.shell();
-            self.full.push(mem::replace(&mut cache.below, shell));
-            below.set(0);
+            cache.shells.push(shell);
         }
+        self.take_surplus_shells(cache);
         if word == self.batch_size {
             let shell = self.shell();
             let (full, _) = cache.replace_top(word, shell);

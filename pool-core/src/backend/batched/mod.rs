@@ -32,9 +32,10 @@ pub(crate) struct Batched {
 
 type CacheSlot = Slot<Cache, Below>;
 
-// All that a hit touches, but for the batch itself, is one pair of lines that nobody else writes.
+// All that a hit touches, but for the batch itself, is one line, which nobody else writes: the two
+// words of the slot, and `top`.
 #[cfg(all(not(loom), target_pointer_width = "64"))]
-const _: () = assert!(size_of::<CacheSlot>() <= 128);
+const _: () = assert!(slots::state_offset::<Cache, Below>() + size_of::<Batch>() <= 64);
 
 /// The calling thread's slot in the pool numbered `number`, if it is at hand.
 ///
@@ -131,7 +132,7 @@ fn pop_many_own(slot: &CacheSlot, n: usize) -> Popped {
         // SAFETY: inside the slot (BIAS-EXCLUSIVE).
         let cache = unsafe { &mut *cache };
         let mut nodes = mem::take(&mut cache.buffer);
-        if n > word + cache.below.len() || n > nodes.capacity() {
+        if n > cache.len(word) || n > nodes.capacity() {
             return Popped::TooFew(nodes);
         }
         word = cache.pop_many(word, n, slot.meter(), &mut nodes);
@@ -224,7 +225,9 @@ impl Store for Batched {
             return Taken::Closed;
         }
         let refilled = own.and_then(|slot| {
-            centre.with_own(slot, |word, cache, _, depot| depot.refill(word, cache))
+            centre.with_own(slot, |word, cache, below, depot| {
+                depot.refill(word, cache, below)
+            })
         });
         let node = match refilled {
             Some(node) => node,
@@ -268,7 +271,12 @@ impl Store for Batched {
         Ok(())
     }
 
-    fn take_many(&self, ledger: &Ledger, n: usize) -> Result<Vec<NodePtr>, AcquireError> {
+    fn take_many(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        _surplus: &mut Vec<NodePtr>,
+    ) -> Result<Vec<NodePtr>, AcquireError> {
         let own = self.slots.own();
         let mut nodes = match own.map(|slot| pop_many_own(slot, n)) {
             Some(Popped::All(nodes)) => return Ok(nodes),

@@ -22,7 +22,7 @@ use crossbeam_utils::CachePadded;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrier};
 use crate::wait::Waiters;
 
-pub(crate) use self::slot::Slot;
+pub(crate) use self::slot::{Slot, state_offset};
 pub(crate) use self::thread::NO_POOL;
 use self::thread::{Address, GiveUp};
 
@@ -80,6 +80,16 @@ struct Inside<C: Centre> {
 // SAFETY: the pointers are to slots owned by this value, which are `Send` and `Sync` as far as
 // `Centre` asks; everything else in here is `Send` by the bounds of `Centre`.
 unsafe impl<C: Centre> Send for Inside<C> {}
+
+impl<C: Centre> Inside<C> {
+    /// Revokes the calling thread's own slot, which is active and empty.
+    fn deactivate(&mut self, slot: &Slot<C::State, C::Meter>) {
+        slot.revoke();
+        // No barrier: the owner is here, and not inside.
+        slot.take_unsettled();
+        self.active -= 1;
+    }
+}
 
 impl<C: Centre> Slots<C> {
     pub(crate) fn new(shared: C) -> Arc<Self> {
@@ -176,9 +186,7 @@ impl<C: Centre> GiveUp for Slots<C> {
                     .shared
                     .gather(word, unsafe { &mut *state }, slot.meter())
             });
-            slot.revoke();
-            slot.take_unsettled();
-            inside.active -= 1;
+            inside.deactivate(slot);
             // Nobody waits: a waiter would have revoked the slot.
         }
     }
@@ -261,13 +269,20 @@ impl<C: Centre> Locked<'_, C> {
         Some(result)
     }
 
-    /// Brings what the calling thread's slot holds to the centre. It stays active.
+    /// Brings what the calling thread's slot holds to the centre.
+    ///
+    /// The slot stays active, unless the centre would not activate it as things are now.
     pub(crate) fn flush(&mut self, slot: &Slot<C::State, C::Meter>) {
-        if slot.is_active() {
-            self.with_own(slot, |word, state, meter, shared| {
-                shared.gather(*word, state, meter);
-                *word = slot::EMPTY;
-            });
+        if !slot.is_active() {
+            return;
+        }
+        self.with_own(slot, |word, state, meter, shared| {
+            shared.gather(*word, state, meter);
+            *word = slot::EMPTY;
+        });
+        let inside = &mut *self.inside;
+        if !inside.shared.may_cache(inside.active - 1) {
+            inside.deactivate(slot);
         }
     }
 

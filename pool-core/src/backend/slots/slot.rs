@@ -21,6 +21,8 @@ const REVOKED: usize = 0;
 ///
 /// Everything in here is written by the owner at full speed, so a slot fills lines of its own (it
 /// is kept in a `CachePadded`, 128 bytes apart). Only a revoker's rare stores come from elsewhere.
+// In this order, so that what a hit touches shares a line with the start of the state.
+#[repr(C)]
 pub(crate) struct Slot<S, M> {
     /// [`BUSY`] while the owner is inside; else what the owner left there, at most `limit` was when
     /// it entered: the number of objects on top of the stack, for a cache. Written by the owner
@@ -41,6 +43,11 @@ pub(crate) struct Slot<S, M> {
 // SAFETY: `state` is the only part that is not shared as it stands, and it is touched by one thread
 // at a time (BIAS-EXCLUSIVE), which may be any thread: hence `S: Send`.
 unsafe impl<S: Send, M: Sync> Sync for Slot<S, M> {}
+
+/// Where in a slot its state begins.
+pub(crate) const fn state_offset<S, M>() -> usize {
+    std::mem::offset_of!(Slot<S, M>, state)
+}
 
 impl<S, M> Slot<S, M> {
     /// A slot that its owner has to activate at the centre.

@@ -1,0 +1,281 @@
+//! From what was written to what is meant: every field gets one way to be made and one to be reset.
+//!
+//! Judges what words mean together and on this shape of type. Reports whatever cannot be meant, so
+//! that expand need not think about mistakes at all.
+
+use syn::punctuated::Punctuated;
+use syn::{Expr, Generics, Ident, Member, Path, Token, Type, WherePredicate};
+
+use crate::ast::{Field, Fields, Input, Shape, Variant};
+use crate::attr::{ContainerWords, Function, Given};
+use crate::fallback::Errors;
+
+/// What to generate.
+pub(crate) struct Plan {
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    /// Where `Poolable` is.
+    pub(crate) krate: Path,
+    /// Instead of the predicates that the fields ask for.
+    pub(crate) bound: Option<Punctuated<WherePredicate, Token![,]>>,
+    /// No field may be borrowed that was not found to be aligned.
+    pub(crate) packed: bool,
+    /// What is generated may name something deprecated.
+    pub(crate) deprecated: bool,
+    pub(crate) state: State,
+    /// Called after the fields are reset.
+    pub(crate) reset_with: Option<Function>,
+    /// Asked whether to keep the object.
+    pub(crate) reusable: Option<Function>,
+}
+
+/// The state that a fresh object is in.
+pub(crate) enum State {
+    Struct(Fields<FieldPlan>),
+    Enum {
+        initial: Ident,
+        fields: Fields<FieldPlan>,
+        /// Whether there are other variants.
+        others: bool,
+    },
+}
+
+impl State {
+    pub(crate) fn fields(&self) -> &Fields<FieldPlan> {
+        match self {
+            State::Struct(fields) | State::Enum { fields, .. } => fields,
+        }
+    }
+}
+
+pub(crate) struct FieldPlan {
+    /// How many fields there are before this one.
+    pub(crate) position: usize,
+    pub(crate) member: Member,
+    pub(crate) ty: Type,
+    pub(crate) make: Make,
+    pub(crate) reset: Reset,
+    /// `max_capacity`.
+    pub(crate) limit: Option<Expr>,
+}
+
+/// How a field is made.
+pub(crate) enum Make {
+    /// `Poolable::init`
+    Poolable,
+    /// `Default::default`
+    Default,
+    Expr(Expr),
+}
+
+/// How a field is reset.
+pub(crate) enum Reset {
+    /// `Poolable::reset`
+    Poolable,
+    /// Assigned what it is made of.
+    Remake,
+    Call(Function),
+    /// Left alone.
+    Skip,
+}
+
+/// What to generate for `input`, or `None` when that cannot be said; why not is in `errors`.
+pub(crate) fn check(input: Input, errors: &mut Errors) -> Option<Plan> {
+    let krate = input.krate();
+    let state = match input.shape {
+        Shape::Struct(fields) => State::Struct(plan_fields(fields, input.packed, errors)),
+        Shape::Enum(variants) => plan_enum(&input.ident, &input.words, variants, errors)?,
+        Shape::Union(token) => {
+            errors.on(
+                token,
+                "a union does not know which of its fields to reset; implement `Poolable` by hand, \
+                 or derive it for an enum",
+            );
+            return None;
+        }
+    };
+    Some(Plan {
+        ident: input.ident,
+        generics: input.generics,
+        krate,
+        bound: value(input.words.bound),
+        packed: input.packed.is_some(),
+        deprecated: input.deprecated,
+        state,
+        reset_with: value(input.words.reset_with),
+        reusable: value(input.words.reusable),
+    })
+}
+
+fn value<T>(given: Option<Given<T>>) -> Option<T> {
+    given.map(|given| given.value)
+}
+
+fn plan_enum(
+    ident: &Ident,
+    words: &ContainerWords,
+    variants: Vec<Variant>,
+    errors: &mut Errors,
+) -> Option<State> {
+    if variants.is_empty() {
+        errors.on(
+            ident,
+            "an enum without variants has no value, so a pool cannot make one; give it a variant \
+             and mark that `#[poolable(initial)]`",
+        );
+        return None;
+    }
+    let (mut fresh, others): (Vec<Variant>, Vec<Variant>) = variants
+        .into_iter()
+        .partition(|variant| variant.words.initial.is_some());
+    for second in fresh.drain(1.min(fresh.len())..).collect::<Vec<_>>() {
+        errors.on(
+            second.words.initial.map(|given| given.word),
+            format_args!(
+                "a fresh object is in one state, and `{}` is already marked `initial`; remove one \
+                 of the two",
+                fresh[0].ident
+            ),
+        );
+    }
+    let Some(initial) = fresh.pop() else {
+        // When a word failed, it is reported, and may have been this one.
+        if words.initial_misplaced || others.iter().any(|variant| variant.words.mistaken) {
+            return None;
+        }
+        errors.on(
+            ident,
+            "which variant is a fresh object in? mark it `#[poolable(initial)]`",
+        );
+        return None;
+    };
+    for variant in &others {
+        refuse_unused_words(variant, errors);
+    }
+    Some(State::Enum {
+        initial: initial.ident,
+        fields: plan_fields(initial.fields, None, errors),
+        others: !others.is_empty(),
+    })
+}
+
+/// Words in a variant that is never fresh would be ignored in silence.
+fn refuse_unused_words(variant: &Variant, errors: &mut Errors) {
+    for word in variant
+        .fields
+        .list
+        .iter()
+        .flat_map(|field| field.words.given())
+    {
+        errors.on(
+            word,
+            format_args!(
+                "`{word}` does nothing here: reset replaces a `{}` by a fresh object; remove it, \
+                 or mark this variant `#[poolable(initial)]`",
+                variant.ident
+            ),
+        );
+    }
+}
+
+fn plan_fields(
+    fields: Fields<Field>,
+    packed: Option<u64>,
+    errors: &mut Errors,
+) -> Fields<FieldPlan> {
+    let Fields { style, list } = fields;
+    let plan = |(position, field): (usize, Field)| {
+        let span = field.span();
+        let plan = plan_field(position, field, errors);
+        if packed.is_some_and(|packed| plan.is_borrowed() && !is_aligned(&plan.ty, packed)) {
+            errors.at(
+                span,
+                "reset would borrow this field, which may be unaligned in a packed struct; have it \
+                 assigned with `#[poolable(default)]`, or left alone with `#[poolable(skip)]`",
+            );
+        }
+        plan
+    };
+    Fields {
+        style,
+        list: list.into_iter().enumerate().map(plan).collect(),
+    }
+}
+
+fn plan_field(position: usize, field: Field, errors: &mut Errors) -> FieldPlan {
+    let words = field.words;
+    if let (Some(_), Some(init)) = (&words.default, &words.init) {
+        errors.on(
+            &init.word,
+            "`default` and `init` contradict each other: both say how the field is made; keep \
+             `default` if reset makes it anew, `init` if it does not",
+        );
+    }
+    if let Some(skip) = &words.skip {
+        let others = [
+            words.reset.as_ref().map(|given| &given.word),
+            words.max_capacity.as_ref().map(|given| &given.word),
+        ];
+        for other in others.into_iter().flatten() {
+            errors.on(
+                other,
+                format_args!(
+                    "`{}` and `{other}` contradict each other: a skipped field is left alone on \
+                     reset; remove one of the two",
+                    skip.word
+                ),
+            );
+        }
+    }
+    let remade = words.default.is_some();
+    let make = match (value(words.default), value(words.init)) {
+        (Some(Some(expr)), _) | (None, Some(expr)) => Make::Expr(expr),
+        (Some(None), _) => Make::Default,
+        (None, None) => Make::Poolable,
+    };
+    let reset = match (words.skip, words.reset) {
+        (Some(_), _) => Reset::Skip,
+        (None, Some(reset)) => Reset::Call(reset.value),
+        (None, None) if remade => Reset::Remake,
+        (None, None) => Reset::Poolable,
+    };
+    FieldPlan {
+        position,
+        member: field.member,
+        ty: field.ty,
+        make,
+        reset,
+        limit: value(words.max_capacity),
+    }
+}
+
+impl FieldPlan {
+    /// Whether reset takes a reference to the field.
+    pub(crate) fn is_borrowed(&self) -> bool {
+        match self.reset {
+            Reset::Poolable | Reset::Call(_) => true,
+            Reset::Remake | Reset::Skip => self.limit.is_some(),
+        }
+    }
+}
+
+/// Whether a field of this type is known to be aligned in a struct packed to `packed` bytes. When
+/// the name is not the primitive's, the compiler finds the borrow.
+fn is_aligned(ty: &Type, packed: u64) -> bool {
+    let align = match ty {
+        Type::Group(group) => return is_aligned(&group.elem, packed),
+        Type::Paren(paren) => return is_aligned(&paren.elem, packed),
+        Type::Array(array) => return is_aligned(&array.elem, packed),
+        Type::Tuple(tuple) => return tuple.elems.iter().all(|elem| is_aligned(elem, packed)),
+        Type::Path(path) => match path.path.get_ident().map(Ident::to_string).as_deref() {
+            Some("bool" | "u8" | "i8") => 1,
+            Some("u16" | "i16") => 2,
+            Some("char" | "u32" | "i32" | "f32") => 4,
+            Some("u64" | "i64" | "f64" | "usize" | "isize") => 8,
+            Some("u128" | "i128") => 16,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    align <= packed
+}
