@@ -151,13 +151,7 @@ impl<T> Node<T> {
     ) {
         // SAFETY: by contract; uninitialised memory is a valid `MaybeUninit`.
         let place = unsafe { Self::value(node).cast::<MaybeUninit<T>>().as_mut() };
-        let address: NonNull<T> = NonNull::from(&mut *place).cast();
-        let ready = make(Place::new(place));
-        assert!(
-            ptr::addr_eq(&raw const *ready, address.as_ptr()),
-            "an object was made in another place than the one given"
-        );
-        ready.into_ptr();
+        Place::new(place).fill_with(make).into_ptr();
         // SAFETY: by contract.
         let header = unsafe { Self::header(node) };
         header.link.set(pool);
