@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize as Counter, Ordering};
 
 use loom::thread;
 
-use crate::backend::slots::{Centre, Slots};
+use crate::backend::slots::{Centre, Slots, Word};
 use crate::{AcquireError, Backend, Pool, Pooled};
 
 /// Runs a model with at most `preemptions` forced switches.
@@ -32,12 +32,16 @@ impl Centre for Sum {
         0
     }
 
-    fn limit(&self) -> usize {
-        usize::MAX - 1
+    fn bounds(&self, _: &usize) -> (Word, usize) {
+        (std::ptr::null_mut(), usize::MAX - 1)
     }
 
-    fn gather(&mut self, word: usize, state: &mut usize, (): &()) {
-        assert_eq!(word, *state, "what was left in a slot was not seen whole");
+    fn gather(&mut self, word: Word, state: &mut usize, (): &()) {
+        assert_eq!(
+            word.addr(),
+            *state,
+            "what was left in a slot was not seen whole"
+        );
         self.0 += *state;
         *state = 0;
     }
@@ -51,20 +55,22 @@ fn add_one(slots: &std::sync::Arc<Slots<Sum>>) {
     {
         // SAFETY: inside the slot.
         slot.with_state(|state| unsafe { *state += 1 });
-        slot.leave(word + 1);
+        slot.leave(word.wrapping_byte_add(1));
         return;
     }
     let mut centre = slots.lock();
-    let added = own.and_then(|slot| {
-        centre.with_own(slot, |word, state, (), _| {
-            *state += 1;
-            *word += 1;
-        })
-    });
-    if added.is_none() {
-        centre.shared().0 += 1;
-        centre.waiters().notify_one();
+    if let Some(slot) = own
+        && centre.activate(slot)
+    {
+        // Inside, and without the lock.
+        let word = centre.enter(slot);
+        // SAFETY: inside the slot.
+        slot.with_state(|state| unsafe { *state += 1 });
+        slot.leave(word.wrapping_byte_add(1));
+        return;
     }
+    centre.shared().0 += 1;
+    centre.waiters().notify_one();
 }
 
 fn total(slots: &Slots<Sum>) -> usize {

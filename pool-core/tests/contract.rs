@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use pool_core::{AcquireError, Backend, Lifecycle, Place, Pool, Poolable, Pooled, Ready, ResetOn};
+use pool_core::{
+    AcquireError, Backend, Lifecycle, Place, Pool, Poolable, Pooled, Ready, ResetOn, SharedPooled,
+};
 
 use support::{
     Counted, Counting, Script, Tally, at_rest, caches, counted, keeps, message, panic_of, until,
@@ -71,6 +73,18 @@ ladder! {
     max_idle_is_exact
     max_idle_of_nothing_keeps_nothing
     memory_of_detached_objects_is_used_again
+
+    a_burst_is_had_and_given_back_at_once
+    a_burst_is_all_or_nothing
+    a_burst_larger_than_the_bound_is_refused
+    a_burst_resets_what_was_used_and_nothing_else
+    bursts_and_flushes_keep_max_idle
+    handles_of_a_burst_go_their_own_ways
+    what_a_burst_rejects_is_replaced
+    a_panic_in_a_burst_costs_its_object
+    a_closed_pool_gives_no_burst
+
+    a_shared_object_comes_back_with_its_last_handle
 
     a_closed_pool_gives_nothing
     closing_drops_what_is_idle_now_and_the_rest_later
@@ -552,6 +566,247 @@ fn memory_of_detached_objects_is_used_again(backend: Backend) {
         assert_eq!(places.len(), 1);
     }
     at_rest(&pool, &tally);
+}
+
+fn a_burst_is_had_and_given_back_at_once(backend: Backend) {
+    let (builder, tally) = counted(backend);
+    let pool = builder.build().unwrap();
+    // Within a cache, more than one has room for, and from both cache and depot.
+    for n in [0, 1, 10, 64, 128, 129, 1_000, 500, 1] {
+        let burst = pool.acquire_many(n);
+        assert_eq!((burst.len(), burst.is_empty()), (n, n == 0));
+        let ids: std::collections::HashSet<_> = burst.iter().map(|object| object.id).collect();
+        assert_eq!(ids.len(), n);
+        let stats = at_rest(&pool, &tally);
+        assert_eq!(stats.in_use, n);
+        drop(burst);
+        assert_eq!(at_rest(&pool, &tally).in_use, 0);
+    }
+    if keeps(backend) {
+        assert_eq!(tally.created(), 1_000);
+    }
+}
+
+fn a_burst_is_all_or_nothing(backend: Backend) {
+    let (builder, tally) = counted(backend);
+    let pool = builder.capacity(10).build().unwrap();
+    let held = pool.acquire();
+    drop((pool.acquire(), pool.acquire()));
+    let before = at_rest(&pool, &tally);
+    let refused = pool.try_acquire_many(10).err();
+    assert_eq!(refused, Some(AcquireError::Exhausted));
+    let after = at_rest(&pool, &tally);
+    assert_eq!((after.idle, after.in_use), (before.idle, before.in_use));
+    // Two that are idle and seven that are made.
+    let burst = pool.try_acquire_many(9).unwrap();
+    assert_eq!(burst.len(), 9);
+    assert_eq!(pool.try_acquire().err(), Some(AcquireError::Exhausted));
+    drop((burst, held));
+    assert_eq!(at_rest(&pool, &tally).in_use, 0);
+}
+
+fn a_burst_larger_than_the_bound_is_refused(backend: Backend) {
+    let (builder, tally) = counted(backend);
+    let pool = builder.capacity(3).build().unwrap();
+    let refused = pool.try_acquire_many(4).err();
+    assert_eq!(refused, Some(AcquireError::Exhausted));
+    // To wait for it would be to wait for ever.
+    let message = panic_of(|| pool.acquire_many(4));
+    assert!(message.contains("capacity 3"), "{message}");
+    assert_eq!(at_rest(&pool, &tally).in_use, 0);
+    assert_eq!(pool.acquire_many(3).len(), 3);
+}
+
+/// Fresh objects were wiped too when a burst was acquired.
+fn a_burst_resets_what_was_used_and_nothing_else(backend: Backend) {
+    for reset_on in [ResetOn::Release, ResetOn::Acquire] {
+        let (builder, tally) = counted(backend);
+        let pool = builder.reset_on(reset_on).build().unwrap();
+        let mut burst = pool.acquire_many(3);
+        assert_eq!(tally.resets(), 0);
+        for object in &mut burst {
+            object.text.push_str("secret");
+        }
+        drop(burst);
+        let on_release = if reset_on == ResetOn::Release { 3 } else { 0 };
+        assert_eq!(tally.resets(), on_release);
+        let burst = pool.acquire_many(5);
+        assert!(burst.iter().all(|object| object.text.is_empty()));
+        let reused = if keeps(backend) { 3 } else { 0 };
+        let on_acquire = if reset_on == ResetOn::Acquire {
+            reused
+        } else {
+            0
+        };
+        assert_eq!(tally.resets(), on_release + on_acquire);
+        assert_eq!(tally.judged(), on_release + on_acquire);
+    }
+}
+
+/// What a flush or a burst moved from a cache to the depot was not counted, and more was kept.
+fn bursts_and_flushes_keep_max_idle(backend: Backend) {
+    // What uses the cache between two rounds of four objects that come back one by one.
+    type Disturbance = fn(&Pool<Counted, Counting>);
+    let disturbances: [Disturbance; 5] = [
+        Pool::flush,
+        |pool| drop(pool.acquire_many(5).into_iter().collect::<Vec<_>>()),
+        |pool| drop(pool.acquire_many(5)),
+        |pool| {
+            pool.reserve(3);
+        },
+        |pool| drop(pool.try_acquire_many(1)),
+    ];
+    for disturb in disturbances {
+        for max_idle in [4, 5, 6, 7, 8, 9] {
+            let tally = Tally::new();
+            let builder = Pool::builder_for(Counting(tally.clone())).backend(backend);
+            let builder = match backend {
+                Backend::Batched => builder.batch_size(2),
+                _ => builder,
+            };
+            let pool = builder.max_idle(max_idle).build().unwrap();
+            for _ in 0..4 {
+                let objects = (0..4).map(|_| pool.attach(tally.object()).unwrap());
+                drop(objects.collect::<Vec<_>>());
+                disturb(&pool);
+                let stats = at_rest(&pool, &tally);
+                assert!(stats.idle <= max_idle, "max_idle {max_idle}: {stats:?}");
+            }
+            // A burst that comes back when others have filled its place.
+            let Ok(burst) = pool.try_acquire_many(1) else {
+                continue;
+            };
+            let objects = (0..4).map(|_| pool.attach(tally.object()).unwrap());
+            drop(objects.collect::<Vec<_>>());
+            drop(burst);
+            let stats = at_rest(&pool, &tally);
+            assert!(stats.idle <= max_idle, "max_idle {max_idle}: {stats:?}");
+        }
+    }
+}
+
+fn handles_of_a_burst_go_their_own_ways(backend: Backend) {
+    let (builder, tally) = counted(backend);
+    let pool = builder.capacity(10).build().unwrap();
+    let mut handles = pool.acquire_many(10).into_iter();
+    let detached = handles.next().map(Pooled::detach);
+    Pooled::discard(handles.next().unwrap());
+    let kept = handles.next().unwrap();
+    thread::scope(|scope| {
+        let sent = handles.next().unwrap();
+        scope.spawn(move || drop(sent));
+    });
+    drop(handles);
+    assert_eq!(pool.in_use(), 1);
+    drop(detached);
+    let stats = at_rest(&pool, &tally);
+    assert_eq!((stats.destroyed >= 2, stats.discarded), (true, 1));
+    drop(pool);
+    assert_eq!(tally.alive(), 1);
+    drop(kept);
+    assert_eq!(tally.alive(), 0);
+}
+
+fn what_a_burst_rejects_is_replaced(backend: Backend) {
+    for reset_on in [ResetOn::Release, ResetOn::Acquire] {
+        let tally = Tally::new();
+        let builder = Pool::builder_for(frugal(&tally)).backend(backend);
+        let pool = builder.reset_on(reset_on).capacity(6).build().unwrap();
+        for _ in 0..3 {
+            let mut burst = pool.acquire_many(6);
+            assert!(burst.iter().all(|object| object.text.capacity() < 1_000));
+            for object in burst.iter_mut().step_by(2) {
+                object.text.reserve(10_000);
+            }
+        }
+        drop(pool.acquire_many(6));
+        let stats = at_rest(&pool, &tally);
+        assert_eq!(stats.in_use, 0);
+        if keeps(backend) {
+            assert_eq!((stats.created, stats.discarded), (6 + 3 * 3, 3 * 3));
+        }
+    }
+}
+
+/// The others go back, and nothing of the bound is lost.
+fn a_panic_in_a_burst_costs_its_object(backend: Backend) {
+    let mines = Mines::new();
+    let builder = Pool::builder_for(mines.script()).backend(backend);
+    let pool = builder.capacity(4).build().unwrap();
+    for mine in [&mines.create, &mines.reset, &mines.judge] {
+        pool.trim(0);
+        Mines::arm(mine);
+        let message = panic_of(|| drop(pool.acquire_many(4)));
+        assert!(message.contains("went wrong"), "{message}");
+        assert_eq!(pool.in_use(), 0);
+        assert_eq!(pool.try_acquire_many(4).unwrap().len(), 4);
+    }
+    drop(pool);
+    assert_eq!(mines.tally.alive(), 0);
+
+    // When they are wiped by who acquires them.
+    if !keeps(backend) {
+        return;
+    }
+    let mines = Mines::new();
+    let builder = Pool::builder_for(mines.script()).backend(backend);
+    let builder = builder.reset_on(ResetOn::Acquire);
+    let pool = builder.capacity(4).build().unwrap();
+    for mine in [&mines.reset, &mines.judge] {
+        drop(pool.acquire_many(4));
+        Mines::arm(mine);
+        assert!(panic_of(|| drop(pool.acquire_many(3))).contains("went wrong"));
+        let stats = at_rest(&pool, &mines.tally);
+        assert_eq!(stats.in_use, 0);
+        assert_eq!(pool.try_acquire_many(4).unwrap().len(), 4);
+    }
+    drop(pool);
+    assert_eq!(mines.tally.alive(), 0);
+}
+
+/// A burst of nothing had no error to give on some backends.
+fn a_closed_pool_gives_no_burst(backend: Backend) {
+    let (builder, tally) = counted(backend);
+    let pool = builder.build().unwrap();
+    let burst = pool.acquire_many(5);
+    drop(pool.acquire_many(3));
+    pool.close();
+    for n in [0, 1, 5] {
+        let refused = pool.try_acquire_many(n).err();
+        assert_eq!(refused, Some(AcquireError::Closed), "{n}");
+        assert!(panic_of(|| pool.acquire_many(n)).contains("closed"));
+    }
+    drop(burst);
+    assert_eq!(at_rest(&pool, &tally).in_use, 0);
+    assert_eq!(tally.alive(), 0);
+}
+
+fn a_shared_object_comes_back_with_its_last_handle(backend: Backend) {
+    let (builder, tally) = counted(backend);
+    let pool = builder.capacity(1).build().unwrap();
+    for _ in 0..3 {
+        let first = Pooled::into_shared(pool.try_acquire().unwrap());
+        let mut second = first.clone();
+        assert!(SharedPooled::ptr_eq(&first, &second));
+        assert_eq!(SharedPooled::handles(&first), 2);
+        assert!(SharedPooled::get_mut(&mut second).is_none());
+        let first = SharedPooled::try_unwrap(first).unwrap_err();
+        drop(first);
+        assert_eq!(pool.in_use(), 1);
+        SharedPooled::get_mut(&mut second).unwrap().text.push('x');
+        let alone = SharedPooled::try_unwrap(second).unwrap();
+        assert_eq!(alone.text, "x");
+        drop(Pooled::into_shared(alone));
+        assert_eq!(at_rest(&pool, &tally).in_use, 0);
+    }
+    assert_eq!(tally.resets(), 3);
+    // The pool gone before.
+    let first = Pooled::into_shared(pool.acquire());
+    let second = first.clone();
+    drop((first, pool));
+    assert_eq!(tally.alive(), 1);
+    drop(second);
+    assert_eq!(tally.alive(), 0);
 }
 
 fn a_closed_pool_gives_nothing(backend: Backend) {
@@ -1090,7 +1345,13 @@ fn a_waiter_is_served_by_a_detach_and_a_discard(backend: Backend) {
     for way in ways {
         let held = pool.acquire();
         assert_eq!(with_a_waiter(&pool, held, way), None);
-        at_rest(&pool, &tally);
+        // A detached object may be alive still when the waiter makes the next.
+        let stats = pool.stats();
+        assert_eq!(
+            (stats.created, stats.destroyed),
+            (tally.created(), tally.destroyed())
+        );
+        assert_eq!(stats.idle, tally.alive());
     }
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::slots::{Centre, Locked, OwnedCount, Slot, Slots};
+use super::slots::{Centre, Locked, OwnedCount, Slot, Slots, Word};
 use super::{Counts, NotFrozen, Store, Taken};
 use crate::arena::NodePtr;
 use crate::config::Config;
@@ -39,7 +39,7 @@ impl Centre for Totals {
 
     fn empty(&self) {}
 
-    fn gather(&mut self, _word: usize, (): &mut (), tally: &Tally) {
+    fn gather(&mut self, _word: Word, (): &mut (), tally: &Tally) {
         self.created += tally.created.get();
         self.destroyed += tally.destroyed.get();
         tally.created.set(0);
@@ -82,15 +82,14 @@ impl Heap {
         if centre.is_closed() {
             return Counted::Closed;
         }
-        let admitted =
-            match own.and_then(|slot| centre.with_own(slot, |_, (), tally, _| count(tally))) {
-                Some(admitted) => admitted,
-                None if ledger.is_bounded() => ledger.admit_all(n),
-                None => {
-                    centre.shared().created += n as u64;
-                    true
-                }
-            };
+        let admitted = match own {
+            Some(slot) if centre.activate(slot) => count(slot.meter()),
+            _ if ledger.is_bounded() => ledger.admit_all(n),
+            _ => {
+                centre.shared().created += n as u64;
+                true
+            }
+        };
         if admitted {
             Counted::Yes
         } else {
@@ -211,16 +210,13 @@ impl Store for Heap {
             ledger.leave_room();
             centre.waiters().notify_one();
             // The next release may do without the lock, if that is allowed.
-            if let Some(slot) = own {
-                centre.with_own(slot, |_, (), _, _| ());
-            }
+            own.map(|slot| centre.activate(slot));
             drop(centre);
             return ledger.release_ref();
         }
-        let counted =
-            own.and_then(|slot| centre.with_own(slot, |_, (), tally, _| tally.destroyed.add(1)));
-        if counted.is_none() {
-            centre.shared().destroyed += 1;
+        match own {
+            Some(slot) if centre.activate(slot) => slot.meter().destroyed.add(1),
+            _ => centre.shared().destroyed += 1,
         }
         false
     }

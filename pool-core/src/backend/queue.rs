@@ -12,7 +12,7 @@ use std::{iter, mem};
 use crossbeam_queue::{ArrayQueue, SegQueue};
 
 use super::buffers::Buffers;
-use super::slots::{Centre, Slots};
+use super::slots::{Centre, Slots, Word};
 use super::{Counts, NotFrozen, Store, Taken, admit_unless};
 use crate::arena::NodePtr;
 use crate::config::Config;
@@ -49,7 +49,7 @@ impl Centre for Nothing {
 
     fn empty(&self) {}
 
-    fn gather(&mut self, _word: usize, (): &mut (), (): &()) {}
+    fn gather(&mut self, _word: Word, (): &mut (), (): &()) {}
 }
 
 impl Objects {
@@ -141,9 +141,7 @@ impl Store for Queue {
             return Err(node);
         }
         // The next release may do without the lock, if that is allowed.
-        if let Some(slot) = own {
-            centre.with_own(slot, |_, (), (), _| ());
-        }
+        own.map(|slot| centre.activate(slot));
         self.objects.push(node)?;
         centre.waiters().notify_one();
         Ok(())
@@ -207,9 +205,7 @@ impl Store for Queue {
         if centre.is_closed() {
             return nodes;
         }
-        if let Some(slot) = own {
-            centre.with_own(slot, |_, (), (), _| ());
-        }
+        own.map(|slot| centre.activate(slot));
         put_all(&mut nodes);
         centre.waiters().notify_all();
         nodes

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+pub(crate) use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence,
+};
 
 /// A mutex that a panic does not poison.
 pub(crate) use parking_lot::{Mutex, MutexGuard};

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::MutexGuard;
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+pub(crate) use loom::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence,
+};
 
 /// loom's mutex; a model that panics has failed, so poison does not matter.
 pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);

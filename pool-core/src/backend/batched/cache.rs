@@ -1,15 +1,15 @@
-//! Batches, and the two of them that a thread keeps in its slot.
-#![allow(unsafe_code)] // No bounds checks on the way of a hit.
+//! Batches, and the stack of objects that a thread keeps in its slot.
+#![allow(unsafe_code)] // No bounds checks on the way of a hit, and a word that is an address.
 
-use std::mem::{self, MaybeUninit};
+use std::mem::{self, ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
 
 use crate::arena::NodePtr;
-use crate::backend::slots::OwnedCount;
+use crate::backend::slots::Word;
 
 /// An array of pointers to idle objects, filled from the front. Changes hands by pointer.
 pub(super) struct Batch {
     items: Box<[MaybeUninit<NodePtr>]>,
-    /// How many are filled in; for a batch on top of a cache, the slot's word counts instead.
     len: usize,
 }
 
@@ -36,251 +36,287 @@ impl Batch {
 
     pub(super) fn pop(&mut self) -> Option<NodePtr> {
         self.len = self.len.checked_sub(1)?;
-        // SAFETY: those before the old `len` were written by `push`.
+        // SAFETY: those before the old `len` were written.
         Some(unsafe { self.items[self.len].assume_init() })
     }
 
-    /// Empties the batch, oldest first.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = NodePtr> + '_ {
-        let len = mem::take(&mut self.len);
-        // SAFETY: those before the old `len` were written by `push`.
-        self.items[..len]
-            .iter()
-            .map(|item| unsafe { item.assume_init() })
+    /// Fills the empty batch with copies of `nodes`, as many as it has room for.
+    pub(super) fn fill(&mut self, nodes: &[NodePtr]) {
+        for (item, node) in self.items.iter_mut().zip(nodes) {
+            item.write(*node);
+        }
+        self.len = nodes.len().min(self.items.len());
+    }
+
+    /// Forgets what is in it.
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// What is in it, the oldest first.
+    pub(super) fn nodes(&self) -> &[NodePtr] {
+        let filled = &self.items[..self.len];
+        // SAFETY: those before `len` were written, and `MaybeUninit` has the layout of what it may
+        // hold.
+        unsafe { &*(std::ptr::from_ref(filled) as *const [NodePtr]) }
     }
 
     /// Takes out the `n` oldest, or all.
     pub(super) fn take_oldest(&mut self, n: usize, out: &mut Vec<NodePtr>) {
         let n = n.min(self.len);
-        // SAFETY: those before `len` were written by `push`.
-        out.extend(
-            self.items[..n]
-                .iter()
-                .map(|item| unsafe { item.assume_init() }),
-        );
+        out.extend(&self.nodes()[..n]);
         self.items.copy_within(n..self.len, 0);
         self.len -= n;
     }
 }
 
-/// The most batches that a thread may have below its top one.
-pub(super) const LARGEST_WIDTH: usize = 8;
+/// The most batches that a thread takes from the depot in a visit; its cache holds one more.
+const LARGEST_WIDTH: usize = 8;
 
-/// Quick visits in a row that double the width.
-const EARNED_AFTER: u32 = 256;
+/// How many visits of the kind that a larger width would have spared, over those of the other kind,
+/// double the width; and the other way round, halve it.
+const ADAPTS_AFTER: i32 = 256;
 
-/// A visit is quick if, since the last one, the batches changed places no more than this often for
-/// each that the width allows: what was taken then was used up at once, or what was given came
-/// again at once.
-const QUICK_TURNS: u32 = 2;
-
-/// A visit after this many turns for each that the width allows halves the width again.
-const QUIET_TURNS: u32 = 64;
-
-/// What a thread keeps: a stack of batches, usually two.
+/// What a thread keeps: a stack, usually of at most two batches.
 ///
-/// The word of the slot counts the objects in `top`. All pushes and pops go there; when it runs
-/// full or empty it changes places with a batch below, if that helps, and only then is the depot
-/// asked. So a thread that alternates at an edge visits the depot once per batch at most, the object
-/// released last is acquired first, and those that leave are the oldest.
+/// The word of the slot is the end of the stack, and the bounds of the slot are where the stack
+/// begins and where it has to end, so a hit is one comparison and one load or store. A cache that is
+/// empty takes a batch from the depot, one that is full gives its oldest batch: a thread that
+/// alternates at an edge visits the depot once per batch at most, the object released last is
+/// acquired first, and those that leave are the oldest.
 ///
-/// A thread that keeps visiting, since its bursts are far above the batch, earns a larger `width`:
-/// that many batches are exchanged in a visit, and may lie below the top. It loses it when its visits
-/// become rare, and when its slot is revoked.
-#[repr(C)] // `top` first, beside the slot's words.
+/// A thread whose bursts are far above the batch comes to take a second time before it has given, or
+/// to give a second time before it has taken. For that it earns a larger `width`: it takes that many
+/// batches in a visit, gives half as many, and may hold one more. It loses the width by visits that
+/// alternate, and when its slot is revoked.
 pub(crate) struct Cache {
-    pub(super) top: Batch,
-    /// Full batches, the newest last; at most `width`.
-    pub(super) below: Vec<Batch>,
-    /// Empty batches, to change places with a full `top`: with those below, at most `width`.
+    /// The memory of the stack, with room for the largest width. Raw, so that the word can point into
+    /// it.
+    base: NonNull<NodePtr>,
+    batch_size: usize,
+    /// How many batches a visit takes: 1 to [`LARGEST_WIDTH`].
+    width: usize,
+    /// Visits that were like the one before, less those that were not, since the width changed.
+    alike: i32,
+    /// Whether the last visit took; else it gave.
+    took: bool,
+    /// Batches taken from the depot, not yet copied to the stack, the oldest first.
+    pub(super) incoming: Vec<Batch>,
+    /// Copies of the oldest batches of the stack, about to be given to the depot.
+    pub(super) outgoing: Vec<Batch>,
+    /// Empty batches.
     pub(super) shells: Vec<Batch>,
-    /// How many batches may lie below, and are exchanged in a visit: 1 to [`LARGEST_WIDTH`].
-    pub(super) width: usize,
-    /// How often batches changed places since the last visit.
-    turns: u32,
-    /// Quick visits in a row.
-    quick_visits: u32,
     /// An empty buffer for the next burst, if it has room for any.
     pub(super) buffer: Vec<NodePtr>,
 }
 
-/// How many objects lie in `below`, for who counts.
-#[derive(Default)]
-pub(crate) struct Below(OwnedCount);
-
-impl Below {
-    pub(super) fn get(&self) -> usize {
-        self.0.get() as usize
-    }
-
-    pub(super) fn set(&self, count: usize) {
-        self.0.set(count as u64);
-    }
-}
+// SAFETY: `base` is memory owned by this value, full of `NodePtr`s, which are `Send`.
+unsafe impl Send for Cache {}
 
 impl Cache {
     pub(super) fn new(batch_size: usize) -> Self {
+        let memory = Vec::with_capacity((LARGEST_WIDTH + 1) * batch_size);
+        let base = ManuallyDrop::new(memory).as_mut_ptr();
         // With room for all that may come, since no memory is asked for inside a slot.
-        let mut shells = Vec::with_capacity(LARGEST_WIDTH + 1);
-        shells.push(Batch::new(batch_size));
+        let batches = || Vec::with_capacity(LARGEST_WIDTH + 1);
         Cache {
-            top: Batch::new(batch_size),
-            below: Vec::with_capacity(LARGEST_WIDTH),
-            shells,
+            // SAFETY: a vector's pointer is not null.
+            base: unsafe { NonNull::new_unchecked(base) },
+            batch_size,
             width: 1,
-            turns: 0,
-            quick_visits: 0,
+            alike: 0,
+            took: false,
+            incoming: batches(),
+            outgoing: batches(),
+            shells: Vec::with_capacity(2 * (LARGEST_WIDTH + 1)),
             buffer: Vec::new(),
         }
     }
 
-    /// Notes a visit to the depot, and adapts the width.
-    pub(super) fn visit(&mut self) {
-        let width = self.width as u32;
-        if self.turns > QUIET_TURNS * width {
+    /// The word of an empty stack, and the address of the word of a full one.
+    pub(super) fn bounds(&self) -> (Word, usize) {
+        let room = (self.width + 1) * self.batch_size;
+        let empty = self.base.as_ptr();
+        (empty.cast(), empty.wrapping_add(room).addr())
+    }
+
+    /// How many objects there are.
+    pub(super) fn len(&self, word: Word) -> usize {
+        (word.addr() - self.base.addr().get()) / size_of::<NodePtr>()
+    }
+
+    /// How many batches the next visit takes or, when the stack is full, gives.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(super) fn given(&self) -> usize {
+        self.width.div_ceil(2)
+    }
+
+    /// Notes a visit to the depot, that `takes` or gives, and adapts the width to it.
+    pub(super) fn visit(&mut self, takes: bool) {
+        self.alike += if takes == self.took { 1 } else { -1 };
+        self.took = takes;
+        if self.alike >= ADAPTS_AFTER {
+            self.width = (self.width * 2).min(LARGEST_WIDTH);
+            self.alike = 0;
+        } else if self.alike <= -ADAPTS_AFTER && takes {
+            // Only now, when the stack is empty, it cannot be larger than it may be.
             self.width = (self.width / 2).max(1);
+            self.alike = 0;
         }
-        if self.turns > QUICK_TURNS * width {
-            self.quick_visits = 0;
-        } else {
-            self.quick_visits += 1;
-            if self.quick_visits >= EARNED_AFTER {
-                self.width = (self.width * 2).min(LARGEST_WIDTH);
-                self.quick_visits = 0;
-            }
-        }
-        self.turns = 0;
     }
 
     /// Back to two batches, when all was taken away.
     pub(super) fn narrow(&mut self) {
         self.width = 1;
-        self.turns = 0;
-        self.quick_visits = 0;
+        self.alike = 0;
     }
 
-    /// The newest object, of `word` in `top`.
+    /// The objects, the oldest first.
     ///
     /// # Safety
     ///
-    /// The caller has the cache to itself, `word` is its word and not 0; the new word is one less.
-    #[inline(always)]
-    pub(super) unsafe fn pop(&mut self, word: usize) -> NodePtr {
-        // SAFETY: the word counts what was written to `top`, and is at most its length.
-        let item = unsafe { self.top.items.get_unchecked(word - 1) };
-        // SAFETY: as above.
-        unsafe { item.assume_init() }
+    /// The caller has the cache to itself, and `word` is its word.
+    unsafe fn nodes(&mut self, word: Word) -> &mut [NodePtr] {
+        let len = self.len(word);
+        // SAFETY: those up to the word were written by pushes, and are the caller's.
+        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), len) }
     }
 
-    /// Whether `top` has no room.
-    #[inline(always)]
-    pub(super) fn top_is_full(&self, word: usize) -> bool {
-        word == self.top.items.len()
-    }
-
-    /// Puts `node` on top; the new word is one more.
+    /// Moves the batches that came in to the end of the stack; gives the new word.
     ///
     /// # Safety
     ///
-    /// The caller has the cache to itself, `word` is its word, and `top` is not full.
-    #[inline(always)]
-    pub(super) unsafe fn push(&mut self, word: usize, node: NodePtr) {
-        // SAFETY: less than the length, by contract.
-        unsafe { self.top.items.get_unchecked_mut(word) }.write(node);
-    }
-
-    /// With `top` empty: brings up the newest batch below, if there is one. Gives the new word.
-    pub(super) fn turn_up(&mut self, below: &Below) -> usize {
-        let Some(full) = self.below.pop() else {
-            return 0;
-        };
-        let (shell, word) = self.replace_top(0, full);
-        self.shells.push(shell);
-        self.turned(below);
-        word
-    }
-
-    /// With `top` full: puts it below, if there is room. Gives the new word.
-    pub(super) fn turn_down(&mut self, below: &Below) -> usize {
-        let word = self.top.items.len();
-        if self.below.len() >= self.width {
-            return word;
-        }
-        let Some(shell) = self.shells.pop() else {
-            return word;
-        };
-        let (full, word) = self.replace_top(word, shell);
-        self.below.push(full);
-        self.turned(below);
-        word
-    }
-
-    fn turned(&mut self, below: &Below) {
-        self.turns = self.turns.saturating_add(1);
-        self.count_below(below);
-    }
-
-    pub(super) fn count_below(&self, below: &Below) {
-        below.set(self.below.len() * self.top.items.len());
-    }
-
-    /// How many objects there are.
-    pub(super) fn len(&self, word: usize) -> usize {
-        word + self.below.len() * self.top.items.len()
-    }
-
-    /// Moves the `n` newest objects to `out`; gives the new word. `out` has room for them.
-    pub(super) fn pop_many(
-        &mut self,
-        mut word: usize,
-        n: usize,
-        below: &Below,
-        out: &mut Vec<NodePtr>,
-    ) -> usize {
-        debug_assert!(n <= self.len(word));
-        let mut missing = n;
-        loop {
-            let taken = missing.min(word);
-            let items = &self.top.items[word - taken..word];
-            // SAFETY: the word counts what was written to `top`.
-            out.extend(items.iter().map(|item| unsafe { item.assume_init() }));
-            word -= taken;
-            missing -= taken;
-            if missing == 0 {
-                return word;
+    /// The caller has the cache to itself, and `word` is its word. There is room.
+    pub(super) unsafe fn take_in(&mut self, mut word: Word) -> Word {
+        for mut batch in self.incoming.drain(..) {
+            for node in batch.nodes() {
+                // SAFETY: there is room, by contract.
+                word = unsafe { push(word, *node) };
             }
-            word = self.turn_up(below);
+            batch.clear();
+            self.shells.push(batch);
         }
+        word
+    }
+
+    /// Copies the oldest batches to shells, of which there are as many, to be given to the depot.
+    /// They stay in the stack until they are [forgotten](Self::forget_oldest).
+    ///
+    /// # Safety
+    ///
+    /// The caller has the cache to itself, and `word` is its word.
+    pub(super) unsafe fn copy_out(&mut self, word: Word) {
+        let (given, batch_size) = (self.given(), self.batch_size);
+        let mut outgoing = mem::take(&mut self.outgoing);
+        let mut shells = mem::take(&mut self.shells);
+        // SAFETY: by contract.
+        let nodes = unsafe { self.nodes(word) };
+        for oldest in nodes.chunks_exact(batch_size).take(given) {
+            if let Some(mut shell) = shells.pop() {
+                shell.fill(oldest);
+                outgoing.push(shell);
+            }
+        }
+        self.outgoing = outgoing;
+        self.shells = shells;
+    }
+
+    /// Moves the stack down over its `batches` oldest batches, which the depot has; gives the new
+    /// word.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the cache to itself, `word` is its word, and there are as many.
+    pub(super) unsafe fn forget_oldest(&mut self, word: Word, batches: usize) -> Word {
+        let n = batches * self.batch_size;
+        // SAFETY: by contract.
+        unsafe { self.nodes(word) }.copy_within(n.., 0);
+        word.cast::<NodePtr>().wrapping_sub(n).cast()
+    }
+
+    /// Takes back the copies that were not given.
+    pub(super) fn keep_outgoing(&mut self) {
+        for mut batch in self.outgoing.drain(..) {
+            batch.clear();
+            self.shells.push(batch);
+        }
+    }
+
+    /// Moves the `n` newest objects to `out`, which has room for them; gives the new word.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the cache to itself, `word` is its word, and there are as many.
+    pub(super) unsafe fn pop_many(&mut self, word: Word, n: usize, out: &mut Vec<NodePtr>) -> Word {
+        // SAFETY: by contract.
+        let nodes = unsafe { self.nodes(word) };
+        out.extend_from_slice(&nodes[nodes.len() - n..]);
+        word.cast::<NodePtr>().wrapping_sub(n).cast()
     }
 
     /// Takes as many of `nodes`, from their end, as there is room for; gives the new word.
-    pub(super) fn push_many(
-        &mut self,
-        mut word: usize,
-        below: &Below,
-        nodes: &mut Vec<NodePtr>,
-    ) -> usize {
-        loop {
-            let room = self.top.items.len() - word;
-            let rest = nodes.len().saturating_sub(room);
-            for (item, node) in self.top.items[word..].iter_mut().zip(nodes.drain(rest..)) {
-                item.write(node);
-                word += 1;
-            }
-            if nodes.is_empty() {
-                return word;
-            }
-            word = self.turn_down(below);
-            if self.top_is_full(word) {
-                return word;
-            }
+    ///
+    /// # Safety
+    ///
+    /// The caller has the cache to itself, and `word` is its word.
+    pub(super) unsafe fn push_many(&mut self, mut word: Word, nodes: &mut Vec<NodePtr>) -> Word {
+        let room = (self.width + 1) * self.batch_size - self.len(word);
+        let rest = nodes.len().saturating_sub(room);
+        for node in nodes.drain(rest..) {
+            // SAFETY: there is room.
+            word = unsafe { push(word, node) };
         }
+        word
     }
 
-    /// Exchanges `top`, of `word` objects, for `batch`; gives the old `top` and the new word.
-    pub(super) fn replace_top(&mut self, word: usize, batch: Batch) -> (Batch, usize) {
-        self.top.len = word;
-        let old = mem::replace(&mut self.top, batch);
-        (old, self.top.len)
+    /// Empties the stack, the oldest first, into `f`, a batch or less at a time.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the cache to itself, and `word` is its word; the next word is that of an empty
+    /// stack.
+    pub(super) unsafe fn drain(&mut self, word: Word, mut f: impl FnMut(&[NodePtr])) {
+        let batch_size = self.batch_size;
+        // SAFETY: by contract.
+        let nodes = unsafe { self.nodes(word) };
+        nodes.chunks(batch_size).for_each(|nodes| f(nodes));
     }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        let capacity = (LARGEST_WIDTH + 1) * self.batch_size;
+        // SAFETY: the parts of the vector made in `new`.
+        drop(unsafe { Vec::from_raw_parts(self.base.as_ptr(), 0, capacity) });
+    }
+}
+
+/// The newest object; the next word is the one given with it.
+///
+/// # Safety
+///
+/// The caller has the cache to itself, and `word` is its word, and not that of an empty stack.
+#[inline(always)]
+pub(super) unsafe fn pop(word: Word) -> (NodePtr, Word) {
+    // SAFETY: not the first word, so within the stack.
+    let newest = unsafe { word.cast::<NodePtr>().sub(1) };
+    // SAFETY: written by the push that made the word.
+    (unsafe { newest.read() }, newest.cast())
+}
+
+/// Puts `node` on top; gives the next word.
+///
+/// # Safety
+///
+/// The caller has the cache to itself, and `word` is its word, and not that of a full stack.
+#[inline(always)]
+pub(super) unsafe fn push(word: Word, node: NodePtr) -> Word {
+    let end = word.cast::<NodePtr>();
+    // SAFETY: not the last word, so within the stack.
+    unsafe { end.write(node) };
+    // SAFETY: as above.
+    unsafe { end.add(1) }.cast()
 }

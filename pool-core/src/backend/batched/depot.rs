@@ -6,9 +6,9 @@
 
 use std::mem;
 
-use super::cache::{Batch, Below, Cache};
+use super::cache::{Batch, Cache};
 use crate::arena::NodePtr;
-use crate::backend::slots::Centre;
+use crate::backend::slots::{Centre, Word};
 
 /// For how many visits caches stay revoked after the pool ran dry.
 ///
@@ -92,7 +92,8 @@ impl Depot {
                 && let Some(mut full) = self.full.pop()
             {
                 missing -= self.batch_size;
-                out.extend(full.drain());
+                out.extend_from_slice(full.nodes());
+                full.clear();
                 self.shells.push(full);
             } else if let Some(node) = self.pop() {
                 missing -= 1;
@@ -140,74 +141,39 @@ impl Depot {
         self.shells.push(shell);
     }
 
-    /// Gives batches to a cache that has none, as many as its width allows, and takes one object off
-    /// the newest. `None` if there is none here.
-    pub(super) fn refill(
-        &mut self,
-        word: &mut usize,
-        cache: &mut Cache,
-        below: &Below,
-    ) -> Option<NodePtr> {
-        debug_assert!(*word == 0 && cache.below.is_empty());
-        let newest = match self.full.pop() {
-            Some(full) => full,
-            None if self.loose.len() > 0 => {
-                let shell = self.shell();
-                mem::replace(&mut self.loose, shell)
-            }
-            None => return None,
-        };
-        let (shell, filled) = cache.replace_top(0, newest);
-        cache.shells.push(shell);
+    /// Hands batches to a cache that is empty, as many as its width allows; `false` if none is here.
+    /// The owner copies them to its stack after the lock is given up.
+    pub(super) fn hand_over(&mut self, cache: &mut Cache) -> bool {
         if self.adapts() {
-            cache.visit();
-            let rest = self.full.len().saturating_sub(cache.width - 1);
-            cache.below.extend(self.full.drain(rest..));
-            cache.count_below(below);
+            cache.visit(true);
         }
         self.take_surplus_shells(cache);
+        let rest = self.full.len().saturating_sub(cache.width());
+        cache.incoming.extend(self.full.drain(rest..));
+        if cache.incoming.is_empty() && self.loose.len() > 0 {
+            let shell = self.shell();
+            cache.incoming.push(mem::replace(&mut self.loose, shell));
+        }
+        if cache.incoming.is_empty() {
+            return false;
+        }
         self.visited();
-        // SAFETY: the lock is held and the owner is not inside; a batch from here is not empty.
-        let node = unsafe { cache.pop(filled) };
-        *word = filled - 1;
-        Some(node)
+        true
     }
 
-    /// Takes the older half of the batches in a cache that has no room, and puts `node` on top of
-    /// what stays. Also for a cache with room, which was revoked meanwhile.
-    pub(super) fn spill(
-        &mut self,
-        word: &mut usize,
-        cache: &mut Cache,
-        below: &Below,
-        node: NodePtr,
-    ) {
-        if cache.top_is_full(*word) {
-            *word = cache.turn_down(below);
+    /// Takes over the batches that the owner of a full cache has copied out; gives how many.
+    pub(super) fn take_over(&mut self, cache: &mut Cache) -> usize {
+        let given = cache.outgoing.len();
+        self.full.append(&mut cache.outgoing);
+        if self.adapts() {
+            cache.visit(false);
         }
-        if cache.top_is_full(*word) {
-            if self.adapts() {
-                cache.visit();
-            }
-            if cache.below.len() >= cache.width {
-                let kept = (cache.below.len() / 2).min(cache.width - 1);
-                let given = cache.below.len() - kept;
-                self.full.extend(cache.below.drain(..given));
-                cache.count_below(below);
-            }
-            while cache.shells.len() + cache.below.len() < cache.width
-                && (cache.shells.is_empty() || !self.shells.is_empty())
-            {
-                let shell = self.shell();
-                cache.shells.push(shell);
-            }
-            self.take_surplus_shells(cache);
-            *word = cache.turn_down(below);
-            self.visited();
-        }
-        // SAFETY: the lock is held and the owner is not inside; `top` was just made to have room.
-        unsafe { cache.push(*word, node) };
-        *word += 1;
+        // For the next time.
+        let wanted = cache.given().saturating_sub(cache.shells.len());
+        let rest = self.shells.len().saturating_sub(wanted);
+        cache.shells.extend(self.shells.drain(rest..));
+        self.visited();
+        given
     }
 
     /// Whether widths adapt. Not under a `max_idle`, which is counted by what a cache of two batches
@@ -217,10 +183,8 @@ impl Depot {
     }
 
     fn take_surplus_shells(&mut self, cache: &mut Cache) {
-        let room = cache.width - cache.below.len().min(cache.width);
-        if cache.shells.len() > room {
-            self.shells.extend(cache.shells.drain(room..));
-        }
+        let kept = cache.given().min(cache.shells.len());
+        self.shells.extend(cache.shells.drain(kept..));
     }
 
     /// Takes out the `n` objects that have been idle longest, or all.
@@ -229,7 +193,8 @@ impl Depot {
         let mut out = Vec::with_capacity(n);
         let batches = (n / self.batch_size).min(self.full.len());
         for mut batch in self.full.drain(..batches) {
-            out.extend(batch.drain());
+            out.extend_from_slice(batch.nodes());
+            batch.clear();
             self.shells.push(batch);
         }
         if let Some(oldest) = self.full.first_mut() {
@@ -238,9 +203,8 @@ impl Depot {
             // A batch among the full ones is full: what is left of this one is kept singly.
             if rest > 0 {
                 let mut batch = self.full.remove(0);
-                for node in batch.drain() {
-                    self.keep(node);
-                }
+                batch.nodes().iter().for_each(|node| self.keep(*node));
+                batch.clear();
                 self.shells.push(batch);
             }
         }
@@ -258,37 +222,34 @@ impl Depot {
 
 impl Centre for Depot {
     type State = Cache;
-    type Meter = Below;
+    type Meter = ();
 
     fn empty(&self) -> Cache {
         Cache::new(self.batch_size)
     }
 
-    fn limit(&self) -> usize {
-        self.batch_size
+    fn bounds(&self, cache: &Cache) -> (Word, usize) {
+        cache.bounds()
     }
 
-    fn gather(&mut self, word: usize, cache: &mut Cache, below: &Below) {
-        self.full.append(&mut cache.below);
+    fn gather(&mut self, word: Word, cache: &mut Cache, (): &()) {
+        // SAFETY: the caller has the cache to itself, and `word` is its word.
+        unsafe {
+            cache.drain(word, |nodes| {
+                if nodes.len() == self.batch_size {
+                    let mut batch = self.shell();
+                    batch.fill(nodes);
+                    self.full.push(batch);
+                } else {
+                    // The oldest first, so that the newest comes to lie on top.
+                    nodes.iter().for_each(|node| self.keep(*node));
+                }
+            });
+        }
+        // Copies of what was just taken, if the owner was on its way here with them.
+        cache.keep_outgoing();
         cache.narrow();
-        cache.count_below(below);
-        while cache.shells.is_empty() {
-            let shell = self.shell();
-            cache.shells.push(shell);
-        }
         self.take_surplus_shells(cache);
-        if word == self.batch_size {
-            let shell = self.shell();
-            let (full, _) = cache.replace_top(word, shell);
-            self.full.push(full);
-        } else {
-            // The oldest first, so that the newest comes to lie on top.
-            for at in 1..=word {
-                // SAFETY: the caller has the cache to itself, and `word` is its word.
-                let node = unsafe { cache.pop(at) };
-                self.keep(node);
-            }
-        }
     }
 
     fn may_cache(&self, active: usize) -> bool {

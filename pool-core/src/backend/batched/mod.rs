@@ -8,14 +8,14 @@
 mod cache;
 mod depot;
 
-use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
+use std::{iter, mem};
 
-use self::cache::{Batch, Below, Cache};
+use self::cache::{Batch, Cache};
 use self::depot::Depot;
 use super::buffers::Buffers;
-use super::slots::{self, Locked, Slot, Slots};
+use super::slots::{self, Locked, Slot, Slots, Word};
 use super::{Counts, NotFrozen, Store, Taken};
 use crate::arena::NodePtr;
 use crate::config::Config;
@@ -30,12 +30,7 @@ pub(crate) struct Batched {
     _tail: NotFrozen,
 }
 
-type CacheSlot = Slot<Cache, Below>;
-
-// All that a hit touches, but for the batch itself, is one line, which nobody else writes: the two
-// words of the slot, and `top`.
-#[cfg(all(not(loom), target_pointer_width = "64"))]
-const _: () = assert!(slots::state_offset::<Cache, Below>() + size_of::<Batch>() <= 64);
+type CacheSlot = Slot<Cache, ()>;
 
 /// The calling thread's slot in the pool numbered `number`, if it is at hand.
 ///
@@ -48,17 +43,17 @@ pub(crate) unsafe fn slot_at_hand<'a>(number: u64) -> Option<&'a CacheSlot> {
     unsafe { slots::recent::<Depot>(number) }
 }
 
-/// A hit: the newest object in the slot. `None` if `top` is empty or the slot revoked.
+/// A hit: the newest object in the slot. `None` if it is empty or revoked.
 #[inline(always)]
 pub(crate) fn pop_hit(slot: &CacheSlot) -> Option<NodePtr> {
     let word = slot.enter_to_take()?;
-    // SAFETY: inside the slot (BIAS-EXCLUSIVE), with at least one object on top.
-    let node = slot.with_state(|cache| unsafe { (*cache).pop(word) });
-    slot.leave(word - 1);
+    // SAFETY: inside the slot (BIAS-EXCLUSIVE), which is not empty.
+    let (node, word) = slot.with_state(|_| unsafe { cache::pop(word) });
+    slot.leave(word);
     Some(node)
 }
 
-/// A hit: puts an object on top of the slot. `false` if `top` is full or the slot revoked.
+/// A hit: puts an object on top of the slot. `false` if it is full or revoked.
 ///
 /// On `true` the object is no longer the caller's, nor is the pool kept alive by it.
 #[inline(always)]
@@ -66,54 +61,20 @@ pub(crate) fn push_hit(slot: &CacheSlot, node: NodePtr) -> bool {
     let Some(word) = slot.enter_to_put() else {
         return false;
     };
-    // SAFETY: inside the slot (BIAS-EXCLUSIVE), with room on top.
-    slot.with_state(|cache| unsafe { (*cache).push(word, node) });
-    slot.leave(word + 1);
+    // SAFETY: inside the slot (BIAS-EXCLUSIVE), which is not full.
+    let word = slot.with_state(|_| unsafe { cache::push(word, node) });
+    slot.leave(word);
     true
 }
 
-/// As [`pop_hit`], bringing up the batch below if the top one is empty.
-fn pop_own(slot: &CacheSlot) -> Option<NodePtr> {
-    let mut word = slot.enter()?;
-    let node = slot.with_state(|cache| {
-        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
-        let cache = unsafe { &mut *cache };
-        if word == 0 {
-            word = cache.turn_up(slot.meter());
-        }
-        if word == 0 {
-            return None;
-        }
-        // SAFETY: as above, and not empty.
-        let node = unsafe { cache.pop(word) };
-        word -= 1;
-        Some(node)
-    });
+/// Runs `f` inside the slot on its cache and word; it gives the next word. `None` if the slot is
+/// revoked.
+fn inside<R>(slot: &CacheSlot, f: impl FnOnce(&mut Cache, Word) -> (R, Word)) -> Option<R> {
+    let word = slot.enter()?;
+    // SAFETY: inside the slot (BIAS-EXCLUSIVE).
+    let (result, word) = slot.with_state(|cache| f(unsafe { &mut *cache }, word));
     slot.leave(word);
-    node
-}
-
-/// As [`push_hit`], putting the top batch below if it is full and there is room.
-fn push_own(slot: &CacheSlot, node: NodePtr) -> bool {
-    let Some(mut word) = slot.enter() else {
-        return false;
-    };
-    let pushed = slot.with_state(|cache| {
-        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
-        let cache = unsafe { &mut *cache };
-        if cache.top_is_full(word) {
-            word = cache.turn_down(slot.meter());
-        }
-        if cache.top_is_full(word) {
-            return false;
-        }
-        // SAFETY: as above, and there is room.
-        unsafe { cache.push(word, node) };
-        word += 1;
-        true
-    });
-    slot.leave(word);
-    pushed
+    Some(result)
 }
 
 /// What came of taking many objects from a slot.
@@ -125,33 +86,24 @@ enum Popped {
 
 /// Takes `n` objects, if the slot has as many and a buffer for them.
 fn pop_many_own(slot: &CacheSlot, n: usize) -> Popped {
-    let Some(mut word) = slot.enter() else {
-        return Popped::TooFew(Vec::new());
-    };
-    let popped = slot.with_state(|cache| {
-        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
-        let cache = unsafe { &mut *cache };
+    inside(slot, |cache, word| {
         let mut nodes = mem::take(&mut cache.buffer);
         if n > cache.len(word) || n > nodes.capacity() {
-            return Popped::TooFew(nodes);
+            return (Popped::TooFew(nodes), word);
         }
-        word = cache.pop_many(word, n, slot.meter(), &mut nodes);
-        Popped::All(nodes)
-    });
-    slot.leave(word);
-    popped
+        // SAFETY: inside the slot, which has as many.
+        let word = unsafe { cache.pop_many(word, n, &mut nodes) };
+        (Popped::All(nodes), word)
+    })
+    .unwrap_or(Popped::TooFew(Vec::new()))
 }
 
 /// Puts `nodes`, if the slot has room for all of them, and keeps the buffer they came in. If not,
 /// `nodes` are those that are left.
 fn push_many_own(slot: &CacheSlot, nodes: &mut Vec<NodePtr>, buffers: &Buffers) -> bool {
-    let Some(mut word) = slot.enter() else {
-        return false;
-    };
-    let pushed = slot.with_state(|cache| {
-        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
-        let cache = unsafe { &mut *cache };
-        word = cache.push_many(word, slot.meter(), nodes);
+    inside(slot, |cache, word| {
+        // SAFETY: inside the slot.
+        let word = unsafe { cache.push_many(word, nodes) };
         let pushed = nodes.is_empty();
         if pushed {
             let buffer = mem::take(nodes);
@@ -161,10 +113,9 @@ fn push_many_own(slot: &CacheSlot, nodes: &mut Vec<NodePtr>, buffers: &Buffers) 
                 buffers.give(buffer);
             }
         }
-        pushed
-    });
-    slot.leave(word);
-    pushed
+        (pushed, word)
+    })
+    .unwrap_or(false)
 }
 
 impl Batched {
@@ -199,6 +150,24 @@ impl Batched {
         }
     }
 
+    /// Has the owner of a full slot copy out what it is about to give to the depot. What it copied
+    /// stays in its stack until the depot has it, so that at no time it is nowhere.
+    fn copy_out(&self, slot: &CacheSlot) {
+        let mut shells = Vec::new();
+        while let Some(missing) = inside(slot, |cache, word| {
+            cache.shells.append(&mut shells);
+            let missing = cache.given().saturating_sub(cache.shells.len());
+            if missing == 0 && cache.outgoing.is_empty() {
+                // SAFETY: inside the slot.
+                unsafe { cache.copy_out(word) };
+            }
+            (missing, word)
+        }) && missing > 0
+        {
+            shells.extend(iter::repeat_with(|| Batch::new(self.batch_size)).take(missing));
+        }
+    }
+
     /// Whether `more` objects may be added; where that is close, the caches are revoked so that
     /// the count is exact.
     fn has_room(&self, centre: &mut Locked<'_, Depot>, more: usize) -> bool {
@@ -217,23 +186,28 @@ impl Batched {
 impl Store for Batched {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
         let own = self.slots.own();
-        if let Some(node) = own.and_then(pop_own) {
+        if let Some(node) = own.and_then(pop_hit) {
             return Taken::Idle(node);
         }
         let mut centre = self.slots.lock();
         if centre.is_closed() {
             return Taken::Closed;
         }
-        let refilled = own.and_then(|slot| {
-            centre.with_own(slot, |word, cache, below, depot| {
-                depot.refill(word, cache, below)
-            })
-        });
-        let node = match refilled {
-            Some(node) => node,
-            None => centre.shared().take_one(),
-        };
-        if let Some(node) = node {
+        if let Some(slot) = own
+            && centre.activate(slot)
+        {
+            if centre.with_own(slot, |cache, depot| depot.hand_over(cache)) {
+                let word = centre.enter(slot);
+                let (node, word) = slot.with_state(|cache| {
+                    // SAFETY: inside the slot (BIAS-EXCLUSIVE), which was empty.
+                    let word = unsafe { (*cache).take_in(word) };
+                    // SAFETY: as above, and something came in.
+                    unsafe { cache::pop(word) }
+                });
+                slot.leave(word);
+                return Taken::Idle(node);
+            }
+        } else if let Some(node) = centre.shared().take_one() {
             return Taken::Idle(node);
         }
         if make && ledger.admit() {
@@ -252,19 +226,29 @@ impl Store for Batched {
 
     fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
         let own = self.slots.own();
-        if own.is_some_and(|slot| push_own(slot, node)) {
-            return Ok(());
+        if let Some(slot) = own {
+            if push_hit(slot, node) {
+                return Ok(());
+            }
+            self.copy_out(slot);
         }
         let mut centre = self.lock_with_shell();
         if centre.is_closed() || !self.has_room(&mut centre, self.batch_size) {
             return Err(node);
         }
-        let spilled = own.and_then(|slot| {
-            centre.with_own(slot, |word, cache, below, depot| {
-                depot.spill(word, cache, below, node);
-            })
-        });
-        if spilled.is_none() {
+        if let Some(slot) = own
+            && centre.activate(slot)
+        {
+            let given = centre.with_own(slot, |cache, depot| depot.take_over(cache));
+            let word = centre.enter(slot);
+            let word = slot.with_state(|cache| {
+                // SAFETY: inside the slot (BIAS-EXCLUSIVE), which has what it gave at its start.
+                let word = unsafe { (*cache).forget_oldest(word, given) };
+                // SAFETY: as above; it was just activated, or has given some, so there is room.
+                unsafe { cache::push(word, node) }
+            });
+            slot.leave(word);
+        } else {
             centre.shared().put_one(node);
             centre.waiters().notify_one();
         }
@@ -330,9 +314,7 @@ impl Store for Batched {
         let refused = nodes.split_off(kept);
         centre.shared().put_many(nodes.drain(..));
         // The next release may do without the lock, if that is allowed.
-        if let Some(slot) = own {
-            centre.with_own(slot, |_, _, _, _| ());
-        }
+        own.map(|slot| centre.activate(slot));
         centre.waiters().notify_all();
         self.buffers.give(nodes);
         refused
@@ -372,7 +354,7 @@ impl Store for Batched {
     fn counts(&self) -> Counts {
         let mut centre = self.slots.lock();
         let mut cached = 0;
-        centre.for_each_active(|word, below| cached += word + below.get());
+        centre.for_each_active(|bytes, ()| cached += bytes / size_of::<NodePtr>());
         Counts {
             idle: centre.shared().idle() + cached,
             cached,

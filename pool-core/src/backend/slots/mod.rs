@@ -22,7 +22,7 @@ use crossbeam_utils::CachePadded;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrier};
 use crate::wait::Waiters;
 
-pub(crate) use self::slot::{Slot, state_offset};
+pub(crate) use self::slot::{Slot, Word};
 pub(crate) use self::thread::NO_POOL;
 use self::thread::{Address, GiveUp};
 
@@ -36,13 +36,15 @@ pub(crate) trait Centre: Send + Sized + 'static {
     /// The state of a slot that holds nothing.
     fn empty(&self) -> Self::State;
 
-    /// The largest word that the owner of a slot may leave there; 1 at least.
-    fn limit(&self) -> usize {
-        1
+    /// The bounds of a slot: the word of an empty one, and the address that the word of a full one
+    /// has, which is not 0.
+    fn bounds(&self, state: &Self::State) -> (Word, usize) {
+        let _ = state;
+        (std::ptr::null_mut(), 1)
     }
 
     /// Takes over all that a slot holds, given its word, and leaves it empty.
-    fn gather(&mut self, word: usize, state: &mut Self::State, meter: &Self::Meter);
+    fn gather(&mut self, word: Word, state: &mut Self::State, meter: &Self::Meter);
 
     /// Whether one more thread may keep something in its slot now, when `active` others may.
     fn may_cache(&self, active: usize) -> bool {
@@ -233,40 +235,51 @@ impl<C: Centre> Locked<'_, C> {
         self.inside.active
     }
 
-    /// Runs `f` on the calling thread's slot, activating it first if caching is allowed; `None` if
-    /// it is not.
+    /// Activates the calling thread's slot, if it is not and caching is allowed; whether it is active
+    /// now.
+    pub(crate) fn activate(&mut self, slot: &Slot<C::State, C::Meter>) -> bool {
+        if slot.is_active() {
+            return true;
+        }
+        let inside = &mut *self.inside;
+        let allowed =
+            !inside.closed && !self.slots.waiters.any() && inside.shared.may_cache(inside.active);
+        if allowed {
+            // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
+            // revoker is (BIAS-EXCLUSIVE).
+            let (empty, high) = slot.with_state(|state| inside.shared.bounds(unsafe { &*state }));
+            slot.activate(empty, high);
+            inside.active += 1;
+        }
+        allowed
+    }
+
+    /// Runs `f` on the state of the calling thread's slot, which is active, and on the centre; the
+    /// high bound is set anew after it.
     ///
-    /// `f` gets the word, the state and the centre. Like all that runs under the lock, it must not
-    /// run code of the user's.
+    /// Like all that runs under the lock, `f` must not run code of the user's.
     pub(crate) fn with_own<R>(
         &mut self,
         slot: &Slot<C::State, C::Meter>,
-        f: impl FnOnce(&mut usize, &mut C::State, &C::Meter, &mut C) -> R,
-    ) -> Option<R> {
-        let inside = &mut *self.inside;
-        if !slot.is_active() {
-            let allowed = !inside.closed
-                && !self.slots.waiters.any()
-                && inside.shared.may_cache(inside.active);
-            if !allowed {
-                return None;
-            }
-            slot.activate(inside.shared.limit());
-            inside.active += 1;
-        }
-        let mut word = slot.own_word();
-        // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
-        // revoker is (BIAS-EXCLUSIVE).
-        let result = slot.with_state(|state| {
-            f(
-                &mut word,
-                unsafe { &mut *state },
-                slot.meter(),
-                &mut inside.shared,
-            )
-        });
-        slot.leave(word);
-        Some(result)
+        f: impl FnOnce(&mut C::State, &mut C) -> R,
+    ) -> R {
+        debug_assert!(slot.is_active());
+        let shared = &mut self.inside.shared;
+        slot.with_state(|state| {
+            // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
+            // revoker is (BIAS-EXCLUSIVE).
+            let state = unsafe { &mut *state };
+            let result = f(state, shared);
+            slot.set_high(shared.bounds(state).1);
+            result
+        })
+    }
+
+    /// Enters the calling thread's slot, which is active, and gives the lock up. A revoker that
+    /// comes now waits until the slot is left.
+    pub(crate) fn enter(self, slot: &Slot<C::State, C::Meter>) -> Word {
+        debug_assert!(slot.is_active());
+        slot.enter_locked()
     }
 
     /// Brings what the calling thread's slot holds to the centre.
@@ -276,11 +289,16 @@ impl<C: Centre> Locked<'_, C> {
         if !slot.is_active() {
             return;
         }
-        self.with_own(slot, |word, state, meter, shared| {
-            shared.gather(*word, state, meter);
-            *word = slot::EMPTY;
-        });
+        let word = slot.own_word();
         let inside = &mut *self.inside;
+        // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
+        // revoker is (BIAS-EXCLUSIVE).
+        let (empty, high) = slot.with_state(|state| {
+            let state = unsafe { &mut *state };
+            inside.shared.gather(word, state, slot.meter());
+            inside.shared.bounds(state)
+        });
+        slot.activate(empty, high);
         if !inside.shared.may_cache(inside.active - 1) {
             inside.deactivate(slot);
         }
@@ -320,14 +338,14 @@ impl<C: Centre> Locked<'_, C> {
         inside.revocations += 1;
     }
 
-    /// Calls `f` with the word and meter of every slot that may hold something. Exact for a slot
-    /// whose owner is at rest.
+    /// Calls `f` with the meter of every slot that may hold something, and how far the address of its
+    /// word is above that of an empty one. Exact for a slot whose owner is at rest.
     pub(crate) fn for_each_active(&self, mut f: impl FnMut(usize, &C::Meter)) {
         for slot in &self.inside.taken {
             // SAFETY: in the list, so alive (SLOT-LIVES).
             let slot = unsafe { slot.as_ref() };
             if slot.is_active() {
-                f(slot.settled(), slot.meter());
+                f(slot.settled().addr() - slot.low(), slot.meter());
             }
         }
     }

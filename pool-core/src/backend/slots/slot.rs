@@ -6,32 +6,38 @@
 //! (BIAS-…) are from there.
 #![allow(unsafe_code)] // `Sync`, by the protocol.
 
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell, barrier, wait_a_turn};
+use std::ptr;
+
+use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, UnsafeCell, barrier, wait_a_turn};
+
+/// What the owner of a slot leaves there; for a cache, the end of its stack. Its address is compared
+/// with the bounds of the slot.
+pub(crate) type Word = *mut ();
 
 /// The word of a slot whose owner is inside.
-const BUSY: usize = usize::MAX;
+const BUSY: Word = ptr::without_provenance_mut(usize::MAX);
 
-/// The word of a slot that holds nothing.
-pub(super) const EMPTY: usize = 0;
-
-/// The limit of a slot whose owner may not enter.
-const REVOKED: usize = 0;
+/// The bounds of a slot whose owner may not enter: no word is above the one and below the other.
+const REVOKED_LOW: usize = usize::MAX;
+const REVOKED_HIGH: usize = 0;
 
 /// What one thread keeps for one pool.
 ///
 /// Everything in here is written by the owner at full speed, so a slot fills lines of its own (it
 /// is kept in a `CachePadded`, 128 bytes apart). Only a revoker's rare stores come from elsewhere.
-// In this order, so that what a hit touches shares a line with the start of the state.
+// In this order, so that what a hit touches shares a line.
 #[repr(C)]
 pub(crate) struct Slot<S, M> {
-    /// [`BUSY`] while the owner is inside; else what the owner left there, at most `limit` was when
-    /// it entered: the number of objects on top of the stack, for a cache. Written by the owner
-    /// only.
-    word: AtomicUsize,
-    /// The largest word the owner may leave; [`REVOKED`] if it may not enter. One comparison with
-    /// it tells a pop that there is an object and a push that there is room, and both that the slot
-    /// is theirs. Written under the centre's lock only.
-    limit: AtomicUsize,
+    /// [`BUSY`] while the owner is inside; else what the owner left there, from `low` to `high` as
+    /// they were when it entered. Written by the owner only.
+    word: AtomicPtr<()>,
+    /// The word of an empty slot: above it there is something to take. [`REVOKED_LOW`] if the owner
+    /// may not enter, so that one comparison answers both questions. Written under the centre's lock
+    /// only, as `high` is.
+    low: AtomicUsize,
+    /// The word of a full slot: below it there is room to put. [`REVOKED_HIGH`] if the owner may not
+    /// enter.
+    high: AtomicUsize,
     /// The state that the lock protects.
     state: UnsafeCell<S>,
     /// Counts that anyone may read at any time, and only the owner writes.
@@ -44,17 +50,13 @@ pub(crate) struct Slot<S, M> {
 // at a time (BIAS-EXCLUSIVE), which may be any thread: hence `S: Send`.
 unsafe impl<S: Send, M: Sync> Sync for Slot<S, M> {}
 
-/// Where in a slot its state begins.
-pub(crate) const fn state_offset<S, M>() -> usize {
-    std::mem::offset_of!(Slot<S, M>, state)
-}
-
 impl<S, M> Slot<S, M> {
     /// A slot that its owner has to activate at the centre.
     pub(super) fn new(state: S, meter: M) -> Self {
         Slot {
-            word: AtomicUsize::new(EMPTY),
-            limit: AtomicUsize::new(REVOKED),
+            word: AtomicPtr::new(ptr::null_mut()),
+            low: AtomicUsize::new(REVOKED_LOW),
+            high: AtomicUsize::new(REVOKED_HIGH),
             state: UnsafeCell::new(state),
             meter,
             unsettled: AtomicBool::new(false),
@@ -72,37 +74,39 @@ impl<S, M> Slot<S, M> {
     /// run code of the user's nor ask for the centre's lock in between: a revoker would wait for
     /// ever.
     #[inline(always)]
-    pub(crate) fn enter(&self) -> Option<usize> {
-        self.enter_if(|_, limit| limit != REVOKED)
+    pub(crate) fn enter(&self) -> Option<Word> {
+        self.enter_if(|slot, _| slot.is_active())
     }
 
-    /// [`enter`](Self::enter), if the word is not 0: there is something to take.
+    /// [`enter`](Self::enter), if the word is above the low bound: there is something to take.
     #[inline(always)]
-    pub(crate) fn enter_to_take(&self) -> Option<usize> {
-        self.enter_if(|word, limit| word.wrapping_sub(1) < limit)
+    pub(crate) fn enter_to_take(&self) -> Option<Word> {
+        // Relaxed: see `enter_if`.
+        self.enter_if(|slot, word| word.addr() > slot.low.load(Ordering::Relaxed))
     }
 
-    /// [`enter`](Self::enter), if the word is below the limit: there is room to put.
+    /// [`enter`](Self::enter), if the word is below the high bound: there is room to put.
     #[inline(always)]
-    pub(crate) fn enter_to_put(&self) -> Option<usize> {
-        self.enter_if(|word, limit| word < limit)
+    pub(crate) fn enter_to_put(&self) -> Option<Word> {
+        // Relaxed: see `enter_if`.
+        self.enter_if(|slot, word| word.addr() < slot.high.load(Ordering::Relaxed))
     }
 
-    /// `wanted` is false, whatever the word, when the limit is [`REVOKED`].
+    /// `may_enter` loads one of the bounds, and is false, whatever the word, if it is that of a
+    /// revoked slot.
     #[inline(always)]
-    fn enter_if(&self, wanted: impl FnOnce(usize, usize) -> bool) -> Option<usize> {
+    fn enter_if(&self, may_enter: impl FnOnce(&Self, Word) -> bool) -> Option<Word> {
         // Relaxed: the owner's own last store, or a stale value that nobody reads again
         // (BIAS-STALE).
         let word = self.word.load(Ordering::Relaxed);
         debug_assert_ne!(word, BUSY, "a slot was entered twice");
-        // Relaxed: ordered before the load below by the barrier, whose heavy half is in
+        // Relaxed: ordered before the load of the bound by the barrier, whose heavy half is in
         // `Locked::revoke_all`.
         self.word.store(BUSY, Ordering::Relaxed);
         barrier::light();
-        // Relaxed: a revoker's store is either seen here, or the store above is seen by it
-        // (BIAS-DEKKER).
-        let limit = self.limit.load(Ordering::Relaxed);
-        if !wanted(word, limit) {
+        // The bound, Relaxed: a revoker's store is either seen here, or the store above is seen by
+        // it (BIAS-DEKKER).
+        if !may_enter(self, word) {
             // Out again, before the lock is asked for. If the slot is revoked the word may be
             // stale: only a revoker that waits right now can read it, who takes it for what it was
             // (BIAS-STALE).
@@ -112,9 +116,18 @@ impl<S, M> Slot<S, M> {
         Some(word)
     }
 
+    /// Enters without asking, for the owner under the centre's lock whose slot is active; gives the
+    /// word. The lock may be given up before the owner [leaves](Self::leave).
+    pub(super) fn enter_locked(&self) -> Word {
+        let word = self.own_word();
+        // Relaxed: a revoker has had the lock after this, which orders it.
+        self.word.store(BUSY, Ordering::Relaxed);
+        word
+    }
+
     /// Leaves, publishing what was done inside along with `word`. Owner only, after `enter`.
     #[inline(always)]
-    pub(crate) fn leave(&self, word: usize) {
+    pub(crate) fn leave(&self, word: Word) {
         debug_assert_ne!(word, BUSY);
         // Release: everything done inside happens before a revoker's Acquire load sees the word.
         self.word.store(word, Ordering::Release);
@@ -126,25 +139,40 @@ impl<S, M> Slot<S, M> {
         self.state.with_mut(f)
     }
 
-    /// Whether the owner may enter without asking. Under the lock.
-    pub(super) fn is_active(&self) -> bool {
-        // Relaxed: written under the lock that is held here.
-        self.limit.load(Ordering::Relaxed) != REVOKED
+    /// Whether the owner may enter without asking. For the owner, or under the lock.
+    #[inline(always)]
+    pub(crate) fn is_active(&self) -> bool {
+        // Relaxed: written under the lock that is held here; for the owner, see `enter_if`.
+        self.high.load(Ordering::Relaxed) != REVOKED_HIGH
     }
 
-    /// Lets the owner in again. Under the lock, by the owner, whose slot is empty.
-    pub(super) fn activate(&self, limit: usize) {
-        debug_assert_ne!(limit, REVOKED);
+    /// The word of an empty slot. Under the lock, of an active slot.
+    pub(super) fn low(&self) -> usize {
+        self.low.load(Ordering::Relaxed)
+    }
+
+    /// Lets the owner in again. Under the lock, by the owner, whose slot is empty: its word is to be
+    /// `empty`.
+    pub(super) fn activate(&self, empty: Word, high: usize) {
+        debug_assert_ne!(high, REVOKED_HIGH);
         // The word may be stale; the slot was emptied by who revoked it.
-        self.word.store(EMPTY, Ordering::Relaxed);
-        // Relaxed, both: the owner reads them in program order, others under the lock.
-        self.limit.store(limit, Ordering::Relaxed);
+        self.word.store(empty, Ordering::Relaxed);
+        // Relaxed, all: the owner reads them in program order, others under the lock.
+        self.low.store(empty.addr(), Ordering::Relaxed);
+        self.high.store(high, Ordering::Relaxed);
+    }
+
+    /// Moves the high bound of an active slot. Under the lock, by the owner.
+    pub(super) fn set_high(&self, high: usize) {
+        debug_assert!(self.is_active() && high != REVOKED_HIGH);
+        self.high.store(high, Ordering::Relaxed);
     }
 
     /// Says that the owner may not enter. Under the lock; a heavy barrier must follow before the
     /// slot is [`settled`](Self::settled), unless the caller is the owner.
     pub(super) fn revoke(&self) {
-        self.limit.store(REVOKED, Ordering::Relaxed);
+        self.low.store(REVOKED_LOW, Ordering::Relaxed);
+        self.high.store(REVOKED_HIGH, Ordering::Relaxed);
         self.unsettled.store(true, Ordering::Relaxed);
     }
 
@@ -156,7 +184,7 @@ impl<S, M> Slot<S, M> {
     }
 
     /// The word, once the owner is outside.
-    pub(super) fn settled(&self) -> usize {
+    pub(super) fn settled(&self) -> Word {
         let mut turns = 0;
         loop {
             // Acquire: pairs with the Release in `leave`, so the state is as the owner left it.
@@ -169,7 +197,7 @@ impl<S, M> Slot<S, M> {
     }
 
     /// The word as its owner finds it under the lock.
-    pub(super) fn own_word(&self) -> usize {
+    pub(super) fn own_word(&self) -> Word {
         self.word.load(Ordering::Relaxed)
     }
 }

@@ -1,0 +1,288 @@
+//! The builder: every mistake by its message, every default, and the names of the backends.
+
+use std::error::Error;
+
+use pool_core::{
+    AcquireError, Backend, BuildError, Builder, Derived, Pool, ResetOn, Stats, unsync,
+};
+
+fn message<T: pool_core::Poolable>(builder: Builder<T>) -> String {
+    let error: BuildError = builder.build().unwrap_err();
+    assert!(error.source().is_none());
+    assert_eq!(error, error.clone());
+    error.to_string()
+}
+
+fn builder() -> Builder<u64> {
+    Pool::<u64>::builder()
+}
+
+#[test]
+fn a_batch_of_nothing() {
+    let expected = "batch size 0: a batch holds at least one object; use 1 or more";
+    assert_eq!(message(builder().batch_size(0)), expected);
+    // Before anything else that is wrong with it.
+    for backend in Backend::ALL {
+        assert_eq!(message(builder().backend(backend).batch_size(0)), expected);
+    }
+}
+
+#[test]
+fn a_batch_too_large() {
+    assert_eq!(
+        message(builder().batch_size(65_537)),
+        "batch size 65537 exceeds 65536: use a smaller batch, or `prefill` and `grow_by` to have more \
+         objects at hand"
+    );
+    assert!(message(builder().batch_size(usize::MAX)).contains("18446744073709551615"));
+    let pool = builder().batch_size(65_536).build().unwrap();
+    drop(pool.acquire());
+}
+
+#[test]
+fn batches_on_a_backend_without() {
+    for backend in [Backend::Heap, Backend::Mutex, Backend::Queue] {
+        assert_eq!(
+            message(builder().backend(backend).batch_size(32)),
+            format!(
+                "batch size 32 with backend {backend}, which has no batches: drop the batch size or \
+                 use backend batched"
+            )
+        );
+    }
+    // The last word counts.
+    let builder = builder().backend(Backend::Queue).batch_size(32);
+    assert!(builder.backend(Backend::Batched).build().is_ok());
+}
+
+#[test]
+fn no_capacity() {
+    for backend in Backend::ALL {
+        assert_eq!(
+            message(builder().backend(backend).capacity(0)),
+            "capacity 0: no object could ever be acquired; use 1 or more, or leave the capacity out \
+             for a pool without a bound"
+        );
+    }
+}
+
+#[test]
+fn no_growth() {
+    assert_eq!(
+        message(builder().grow_by(0)),
+        "grow_by 0: the pool could never grow; use 1 or more, or leave it out"
+    );
+}
+
+#[test]
+fn prefill_above_capacity() {
+    for backend in Backend::ALL {
+        assert_eq!(
+            message(builder().backend(backend).capacity(10).prefill(64)),
+            "prefill 64 exceeds capacity 10: lower the prefill or raise the capacity"
+        );
+    }
+    assert!(builder().capacity(10).prefill(10).build().is_ok());
+}
+
+#[test]
+fn prefill_above_max_idle() {
+    assert_eq!(
+        message(builder().max_idle(10).prefill(11)),
+        "prefill 11 exceeds max_idle 10: the surplus would be dropped at once; lower the prefill or \
+         raise max_idle"
+    );
+    assert!(builder().max_idle(10).prefill(10).build().is_ok());
+    assert!(builder().max_idle(0).build().is_ok());
+}
+
+#[test]
+fn more_memory_than_there_are_addresses() {
+    // An object of 8 bytes and 16 for its header.
+    assert_eq!(
+        message(builder().prefill(usize::MAX)),
+        "prefill 18446744073709551615 with 24 bytes an object exceeds the address space: lower the \
+         prefill"
+    );
+    assert_eq!(
+        message(builder().grow_by(usize::MAX / 2)),
+        "grow_by 9223372036854775807 with 24 bytes an object exceeds the address space: lower the \
+         grow_by"
+    );
+    // Growth never goes beyond the capacity.
+    let pool = builder().capacity(4).grow_by(usize::MAX).build().unwrap();
+    assert_eq!(pool.acquire_many(4).len(), 4);
+    // A capacity is a bound, not a wish.
+    let pool = builder().capacity(usize::MAX).build().unwrap();
+    assert_eq!(*pool.acquire(), 0);
+}
+
+#[test]
+fn setters_in_any_order_and_the_last_word_counts() {
+    let pool = Pool::<u64>::builder()
+        .prefill(20)
+        .capacity(10)
+        .max_idle(1)
+        .name(String::from("first"))
+        .batch_size(0)
+        .name("second")
+        .batch_size(4)
+        .max_idle(30)
+        .capacity(40)
+        .grow_by(3)
+        .reset_on(ResetOn::Acquire)
+        .backend(Backend::Batched)
+        .build()
+        .unwrap();
+    assert_eq!((pool.capacity(), pool.name()), (Some(40), Some("second")));
+    assert_eq!((pool.idle(), pool.backend()), (20, Backend::Batched));
+}
+
+#[test]
+fn defaults() {
+    assert_eq!(Backend::default(), Backend::Batched);
+    assert_eq!(ResetOn::default(), ResetOn::Release);
+    assert_eq!(Derived, Derived::default());
+    let pools = [
+        Pool::<u64>::new(),
+        Pool::<u64>::default(),
+        builder().build().unwrap(),
+    ];
+    for pool in pools {
+        assert_eq!((pool.capacity(), pool.name()), (None, None));
+        assert_eq!(pool.backend(), Backend::Batched);
+        assert_eq!(pool.stats(), Stats::default());
+        // Without a bound, and wiped on the way back.
+        let mut handles: Vec<_> = (0..1_000).map(|_| pool.try_acquire().unwrap()).collect();
+        *handles[0] = 7;
+        drop(handles);
+        assert_eq!(pool.idle(), 1_000);
+        assert!(pool.drain().all(|object| object == 0));
+    }
+    let pool = unsync::Pool::<u64>::new();
+    assert_eq!((pool.capacity(), pool.name()), (None, None));
+    assert_eq!(pool.stats(), Stats::default());
+}
+
+/// Four threads can cache without running a small pool dry; a large one has batches of 64.
+#[cfg(not(pool_no_membarrier))]
+#[test]
+fn the_default_batch_suits_the_bound() {
+    for (capacity, batch_size) in [
+        (1, 1),
+        (7, 1),
+        (8, 1),
+        (16, 2),
+        (100, 12),
+        (512, 64),
+        (1 << 20, 64),
+    ] {
+        let pool = builder().capacity(capacity).build().unwrap();
+        let objects = capacity.min(1_000);
+        drop((0..objects).map(|_| pool.acquire()).collect::<Vec<_>>());
+        // A cache that is full, but for what its last exchange gave away.
+        let cached = pool.stats().cached;
+        let most = (2 * batch_size).min(objects);
+        assert!(
+            (most.min(batch_size)..=most).contains(&cached),
+            "capacity {capacity}: {cached} cached"
+        );
+    }
+}
+
+#[test]
+fn the_builder_shows_its_choices() {
+    let shown = format!("{:?}", builder().capacity(77).name("orders"));
+    assert!(shown.contains("77") && shown.contains("orders"), "{shown}");
+}
+
+#[test]
+fn backends_have_names() {
+    let names = ["heap", "mutex", "queue", "batched"];
+    assert_eq!(Backend::ALL.map(Backend::name), names);
+    for (backend, name) in Backend::ALL.into_iter().zip(names) {
+        assert_eq!(backend.to_string(), name);
+        assert_eq!(name.parse(), Ok(backend));
+        assert_eq!(name.to_uppercase().parse(), Ok(backend));
+        assert_eq!(backend.to_string().parse::<Backend>(), Ok(backend));
+    }
+    // As any text is padded.
+    assert_eq!(format!("[{:>8}]", Backend::Heap), "[    heap]");
+}
+
+#[test]
+fn a_name_that_is_no_backend() {
+    for name in ["stack", "", "batched ", "Batched\n"] {
+        let error = name.parse::<Backend>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("unknown backend {name:?}: expected one of heap, mutex, queue, batched")
+        );
+        assert!(error.source().is_none());
+    }
+}
+
+#[test]
+fn what_can_go_wrong_later_has_words_too() {
+    let words = [
+        (
+            AcquireError::Exhausted,
+            "no object is idle and the pool may not make another",
+        ),
+        (
+            AcquireError::Timeout,
+            "no object came back to the pool in time",
+        ),
+        (AcquireError::Closed, "the pool is closed"),
+    ];
+    for (error, message) in words {
+        assert_eq!(error.to_string(), message);
+    }
+    let pool = builder().capacity(1).build().unwrap();
+    let held = pool.acquire();
+    let refused = pool.attach(7).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "cannot attach: the pool is at its capacity"
+    );
+    assert_eq!(
+        format!("{refused:?}"),
+        "AttachError { reason: Exhausted, .. }"
+    );
+    pool.close();
+    let refused = pool.attach(refused.into_inner()).unwrap_err();
+    assert_eq!(refused.to_string(), "cannot attach: the pool is closed");
+    drop(held);
+}
+
+/// As for the other pools, but for the backend.
+#[test]
+fn a_pool_for_one_thread_is_checked_too() {
+    let builder = unsync::Pool::<u64>::builder;
+    let messages = [
+        (builder().capacity(0), "capacity 0: "),
+        (builder().grow_by(0), "grow_by 0: "),
+        (
+            builder().capacity(1).prefill(2),
+            "prefill 2 exceeds capacity 1: ",
+        ),
+        (
+            builder().max_idle(1).prefill(2),
+            "prefill 2 exceeds max_idle 1: ",
+        ),
+    ];
+    for (builder, start) in messages {
+        let message = builder.build().unwrap_err().to_string();
+        assert!(message.starts_with(start), "{message}");
+    }
+    let pool = builder()
+        .capacity(5)
+        .prefill(3)
+        .max_idle(4)
+        .grow_by(2)
+        .name("here")
+        .build()
+        .unwrap();
+    assert_eq!((pool.capacity(), pool.name()), (Some(5), Some("here")));
+    assert_eq!(pool.idle(), 3);
+}
