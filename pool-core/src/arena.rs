@@ -110,6 +110,31 @@ impl<T> Node<T> {
         value.cast()
     }
 
+    /// The object.
+    ///
+    /// # Safety
+    ///
+    /// `node` holds an object, which is the caller's alone for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn object<'a>(node: NonNull<Self>) -> &'a mut T {
+        // SAFETY: alive, as its object is.
+        let mut value = unsafe { Self::value(node) };
+        // SAFETY: by contract.
+        unsafe { value.as_mut() }
+    }
+
+    /// Moves the object out. The node is vacant then.
+    ///
+    /// # Safety
+    ///
+    /// `node` holds an object, which is the caller's alone.
+    pub(crate) unsafe fn take_object(node: NonNull<Self>) -> T {
+        // SAFETY: alive, as its object is.
+        let value = unsafe { Self::value(node) };
+        // SAFETY: by contract.
+        unsafe { value.read() }
+    }
+
     /// The node of the object at `value`.
     ///
     /// # Safety
@@ -149,8 +174,10 @@ impl<T> Node<T> {
         pool: *const (),
         make: impl FnOnce(Place<'_, T>) -> Ready<'_, T>,
     ) {
-        // SAFETY: by contract; uninitialised memory is a valid `MaybeUninit`.
-        let place = unsafe { Self::value(node).cast::<MaybeUninit<T>>().as_mut() };
+        // SAFETY: alive by contract.
+        let value = unsafe { Self::value(node) };
+        // SAFETY: the caller's alone; uninitialised memory is a valid `MaybeUninit`.
+        let place = unsafe { value.cast::<MaybeUninit<T>>().as_mut() };
         Place::new(place).fill_with(make).into_ptr();
         // SAFETY: by contract.
         let header = unsafe { Self::header(node) };

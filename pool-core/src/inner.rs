@@ -152,8 +152,8 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     ///
     /// As for `destroy`.
     pub(crate) unsafe fn detach(this: InnerPtr<T, L>, node: NonNull<Node<T>>) -> T {
-        // SAFETY: alive, as its object is, which the caller gives up.
-        let value = unsafe { Node::value(node).read() };
+        // SAFETY: by contract.
+        let value = unsafe { Node::take_object(node) };
         drop(Vacancy { inner: this, node });
         value
     }

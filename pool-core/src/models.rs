@@ -14,10 +14,13 @@ use loom::thread;
 use crate::backend::slots::{Centre, Slots, Word};
 use crate::{AcquireError, Backend, Pool, Pooled};
 
-/// Runs a model with at most `preemptions` forced switches.
-fn model(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
+/// At how many places a model may switch threads unasked. Each more multiplies the time by
+/// about eight; `LOOM_MAX_PREEMPTIONS` overrides it.
+const PREEMPTIONS: usize = 4;
+
+fn model(f: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound.get_or_insert(preemptions);
+    builder.preemption_bound.get_or_insert(PREEMPTIONS);
     builder.check(f);
 }
 
@@ -97,7 +100,7 @@ fn revoker(slots: &std::sync::Arc<Slots<Sum>>) -> thread::JoinHandle<usize> {
 
 #[test]
 fn owner_against_revoker() {
-    model(3, || {
+    model(|| {
         let slots = sum();
         add_one(&slots); // Activates the slot.
         let revoker = revoker(&slots);
@@ -110,7 +113,7 @@ fn owner_against_revoker() {
 
 #[test]
 fn two_revokers_and_an_owner() {
-    model(2, || {
+    model(|| {
         let slots = sum();
         add_one(&slots);
         let (first, second) = (revoker(&slots), revoker(&slots));
@@ -123,7 +126,7 @@ fn two_revokers_and_an_owner() {
 
 #[test]
 fn a_slot_that_is_given_up_and_taken_again() {
-    model(2, || {
+    model(|| {
         let slots = sum();
         let first = adder(&slots, 2);
         assert!(total(&slots) <= 2);
@@ -138,7 +141,7 @@ fn a_slot_that_is_given_up_and_taken_again() {
 
 #[test]
 fn a_waiter_at_the_centre_against_an_owner() {
-    model(3, || {
+    model(|| {
         let slots = sum();
         add_one(&slots);
         let waiter = {
@@ -155,7 +158,7 @@ fn a_waiter_at_the_centre_against_an_owner() {
 
 #[test]
 fn closing_against_an_owner() {
-    model(3, || {
+    model(|| {
         let slots = sum();
         add_one(&slots);
         let closer = {
@@ -203,7 +206,7 @@ fn pool(backend: Backend, capacity: usize) -> (CountedPool, std::sync::Arc<Count
 #[test]
 fn the_last_pool_against_a_late_release() {
     for backend in [Backend::Batched, Backend::Mutex, Backend::Heap] {
-        model(2, move || {
+        model(move || {
             let (pool, drops) = pool(backend, 2);
             let object = pool.acquire();
             let releaser = thread::spawn(move || drop(object));
@@ -216,7 +219,7 @@ fn the_last_pool_against_a_late_release() {
 
 #[test]
 fn the_last_pool_against_a_release_into_an_active_cache() {
-    model(2, || {
+    model(|| {
         let (pool, drops) = pool(Backend::Batched, 2);
         let releaser = {
             let pool = pool.clone();
@@ -236,7 +239,7 @@ fn the_last_pool_against_a_release_into_an_active_cache() {
 
 #[test]
 fn two_late_releases_free_the_pool_once() {
-    model(2, || {
+    model(|| {
         let (pool, drops) = pool(Backend::Batched, 2);
         let (first, second) = (pool.acquire(), pool.acquire());
         drop(pool);
@@ -249,7 +252,7 @@ fn two_late_releases_free_the_pool_once() {
 
 #[test]
 fn an_idle_object_in_a_cache_is_found_at_the_bound() {
-    model(2, || {
+    model(|| {
         let (pool, _) = pool(Backend::Batched, 1);
         drop(pool.acquire());
         let other = {
@@ -270,7 +273,7 @@ fn an_idle_object_in_a_cache_is_found_at_the_bound() {
 
 #[test]
 fn two_that_want_the_only_object_never_both_fail() {
-    model(2, || {
+    model(|| {
         let (pool, _) = pool(Backend::Batched, 1);
         drop(pool.acquire());
         let taken = |pool: &CountedPool| match pool.try_acquire() {
@@ -296,7 +299,7 @@ fn two_that_want_the_only_object_never_both_fail() {
 #[test]
 fn a_waiter_against_a_release() {
     for backend in [Backend::Batched, Backend::Mutex, Backend::Heap] {
-        model(2, move || {
+        model(move || {
             let (pool, drops) = pool(backend, 1);
             let object = pool.acquire();
             let waiter = {
@@ -313,7 +316,7 @@ fn a_waiter_against_a_release() {
 
 #[test]
 fn a_waiter_against_a_release_into_an_active_cache() {
-    model(2, || {
+    model(|| {
         let (pool, _) = pool(Backend::Batched, 1);
         drop(pool.acquire()); // Activates the cache of this thread.
         let object = pool.acquire();
@@ -329,7 +332,7 @@ fn a_waiter_against_a_release_into_an_active_cache() {
 #[test]
 fn a_waiter_against_room_under_the_bound() {
     for backend in [Backend::Batched, Backend::Mutex, Backend::Heap] {
-        model(2, move || {
+        model(move || {
             let (pool, _) = pool(backend, 1);
             let object = pool.acquire();
             let waiter = {
@@ -344,7 +347,7 @@ fn a_waiter_against_room_under_the_bound() {
 
 #[test]
 fn a_waiter_against_close() {
-    model(2, || {
+    model(|| {
         let (pool, _) = pool(Backend::Batched, 1);
         let object = pool.acquire();
         let waiter = {
@@ -362,7 +365,7 @@ fn a_waiter_against_close() {
 
 #[test]
 fn growth_against_growth() {
-    model(2, || {
+    model(|| {
         let (pool, drops) = pool(Backend::Mutex, 2);
         let other = {
             let pool = pool.clone();
@@ -378,7 +381,7 @@ fn growth_against_growth() {
 
 #[test]
 fn a_trim_against_a_release() {
-    model(2, || {
+    model(|| {
         let (pool, drops) = pool(Backend::Batched, 2);
         drop(pool.acquire());
         let object = pool.acquire();
@@ -390,5 +393,39 @@ fn a_trim_against_a_release() {
         trimmer.join().unwrap();
         let (idle, dropped) = (pool.idle(), drops.load(Ordering::Relaxed));
         assert_eq!(idle + dropped, 1);
+    });
+}
+
+#[test]
+fn giving_a_batch_against_a_search() {
+    model(|| {
+        let (pool, drops) = pool(Backend::Batched, 3);
+        let objects = (pool.acquire(), pool.acquire(), pool.acquire());
+        let searcher = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.try_acquire().ok())
+        };
+        // The third does not fit into the cache.
+        drop(objects);
+        let found = searcher.join().unwrap();
+        assert_eq!(pool.idle() + usize::from(found.is_some()), 3);
+        drop((found, pool));
+        assert_eq!(drops.load(Ordering::Relaxed), 3);
+    });
+}
+
+#[test]
+fn taking_a_batch_against_a_search() {
+    model(|| {
+        let (pool, _) = pool(Backend::Batched, 2);
+        drop((pool.acquire(), pool.acquire()));
+        pool.flush();
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.try_acquire().is_ok())
+        };
+        // There is one for each, wherever they are.
+        let here = pool.try_acquire();
+        assert!(here.is_ok() && other.join().unwrap());
     });
 }

@@ -15,7 +15,7 @@ use crate::handle::{Burst, Pooled};
 use crate::inner::{Inner, InnerPtr};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::poolable::Poolable;
-use crate::release::{pool_of, wipe};
+use crate::release::wipe;
 use crate::stats::Stats;
 
 /// A pool of `T`. A cheap clone: all clones are one pool.
@@ -66,7 +66,6 @@ impl<T: Poolable> Pool<T> {
     }
 
     /// Chooses backend, bound and the rest.
-    #[must_use]
     pub fn builder() -> Builder<T> {
         Builder::new(Derived)
     }
@@ -94,7 +93,6 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
     /// assert!(pool.acquire().capacity() >= 1500);
     /// # Ok::<(), pool_core::BuildError>(())
     /// ```
-    #[must_use]
     pub fn builder_with(create: C, reset: R) -> Builder<T, Hooks<C, R>> {
         Builder::new(Hooks::new(create, reset))
     }
@@ -102,7 +100,6 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Chooses as [`builder`](Pool::builder) does, for a lifecycle of the caller's.
-    #[must_use]
     pub fn builder_for(lifecycle: L) -> Builder<T, L> {
         Builder::new(lifecycle)
     }
@@ -619,7 +616,7 @@ impl<T, L: Lifecycle<T>> Drain<'_, T, L> {
         // SAFETY: nodes of this pool are nodes of `T`.
         let node: NonNull<Node<T>> = unsafe { node.node() };
         // SAFETY: it was idle in the pool and is nobody's now.
-        unsafe { Inner::detach(pool_of::<T, L>(node), node) }
+        unsafe { Inner::detach(self.pool.inner, node) }
     }
 }
 

@@ -161,7 +161,7 @@ pub(crate) unsafe fn wipe<T, L: Lifecycle<T>>(
     // SAFETY: the object keeps the pool alive (LIFE-REFS).
     let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
     // SAFETY: the object is the caller's alone.
-    let object = unsafe { Node::value(node).as_mut() };
+    let object = unsafe { Node::object(node) };
     match reset_and_judge(lifecycle, object) {
         Ok(true) => true,
         // SAFETY: the object is the caller's, who gives it up.

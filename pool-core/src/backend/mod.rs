@@ -145,6 +145,8 @@ impl NotFrozen {
 unsafe impl Sync for NotFrozen {}
 
 /// A backend chosen at run time.
+// One per pool, and the larger variants are those that are used.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum AnyStore {
     Heap(Heap),
     Mutex(MutexStack),

@@ -66,8 +66,10 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         let (before, mut at) = (self.handles.len(), 0);
         while at < self.handles.len() {
             let node = Pooled::into_node(self.handles.swap_remove(at));
-            // SAFETY: the handle's object, which it gave up; of one pool with the others.
-            if unsafe { wipe(pool_of::<T, L>(node), node) } {
+            // SAFETY: the node holds the handle's object.
+            let pool = unsafe { pool_of::<T, L>(node) };
+            // SAFETY: the handle's object, which it gave up.
+            if unsafe { wipe(pool, node) } {
                 // SAFETY: as above; it was not rejected.
                 self.handles.push(unsafe { Pooled::new(node) });
                 let last = self.handles.len() - 1;

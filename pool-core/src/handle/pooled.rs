@@ -106,8 +106,10 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     #[must_use = "an object that is to be dropped is discarded with `Pooled::discard`"]
     pub fn detach(this: Self) -> T {
         let node = Self::into_node(this);
+        // SAFETY: the node holds the handle's object.
+        let pool = unsafe { pool_of::<T, L>(node) };
         // SAFETY: the handle's object, which it gave up.
-        unsafe { Inner::<T, L>::detach(pool_of(node), node) }
+        unsafe { Inner::detach(pool, node) }
     }
 
     /// Drops the object instead of giving it back, without a reset: for one that is known to be
@@ -118,8 +120,10 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     /// If the drop of `T` does; the place under the bound is given back all the same.
     pub fn discard(this: Self) {
         let node = Self::into_node(this);
+        // SAFETY: the node holds the handle's object.
+        let pool = unsafe { pool_of::<T, L>(node) };
         // SAFETY: the handle's object, which it gave up.
-        unsafe { Inner::<T, L>::discard(pool_of(node), node) };
+        unsafe { Inner::discard(pool, node) };
     }
 
     /// Turns the handle into one that can be cloned: for one message to many consumers. Allocates
@@ -150,8 +154,10 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     where
         T: Send,
     {
+        // SAFETY: the node holds the handle's object.
+        let pool = unsafe { pool_of(this.node) };
         // SAFETY: the handle's object keeps the pool alive.
-        unsafe { Pool::upgrade(pool_of(this.node)) }
+        unsafe { Pool::upgrade(pool) }
     }
 
     /// Gives the address of the object, and with it the duty to make a handle of it again with

@@ -153,7 +153,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         // SAFETY: the object keeps the pool alive.
         let lifecycle = unsafe { &(*this.as_ptr()).lifecycle };
         // SAFETY: the object is the caller's alone.
-        let object = unsafe { Node::value(node).as_mut() };
+        let object = unsafe { Node::object(node) };
         match reset_and_judge(lifecycle, object) {
             Ok(true) => true,
             // SAFETY: by contract.
@@ -186,7 +186,9 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             }
             debug_assert!(len < idle.capacity());
             // SAFETY: `admit` made room for every object alive, and this one is.
-            unsafe { idle.as_mut_ptr().add(len).write(node) };
+            let end = unsafe { idle.as_mut_ptr().add(len) };
+            // SAFETY: as above.
+            unsafe { end.write(node) };
             // SAFETY: written just now.
             unsafe { idle.set_len(len + 1) };
             true
@@ -206,8 +208,10 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     #[inline(never)]
     pub(super) unsafe fn destroy(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
         let vacancy = Vacancy { inner: this, node };
-        // SAFETY: alive, and the caller's alone, who gives it up.
-        unsafe { destroy_value(Node::value(node)) };
+        // SAFETY: alive, as its object is.
+        let value = unsafe { Node::value(node) };
+        // SAFETY: the caller's alone, who gives it up.
+        unsafe { destroy_value(value) };
         drop(vacancy);
     }
 
@@ -230,8 +234,8 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     ///
     /// As for `put`.
     pub(super) unsafe fn detach(this: InnerPtr<T, L>, node: NonNull<Node<T>>) -> T {
-        // SAFETY: alive, and given up by the caller.
-        let value = unsafe { Node::value(node).read() };
+        // SAFETY: by contract.
+        let value = unsafe { Node::take_object(node) };
         drop(Vacancy { inner: this, node });
         value
     }

@@ -146,10 +146,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     fn take_idle(&self) -> Option<Pooled<T, L>> {
         loop {
             let node = self.inner().pop()?;
+            let wiped = self.inner().config.reset_on == ResetOn::Release;
             // SAFETY: it was idle in this pool and is the caller's now.
-            if self.inner().config.reset_on == ResetOn::Release
-                || unsafe { Inner::wipe(self.inner, node) }
-            {
+            if wiped || unsafe { Inner::wipe(self.inner, node) } {
                 // SAFETY: as above.
                 return Some(unsafe { Pooled::new(node) });
             }
@@ -167,7 +166,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     fn create(&self) -> NonNull<Node<T>> {
         // SAFETY: held by this `Pool`; callers were admitted.
-        unsafe { Inner::fill(self.inner, |lifecycle, place| lifecycle.create_in(place)) }
+        unsafe { Inner::fill(self.inner, L::create_in) }
     }
 
     /// Adopts a value made elsewhere, as if the pool had made it.

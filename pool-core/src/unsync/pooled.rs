@@ -57,8 +57,10 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     #[must_use = "an object that is to be dropped is discarded with `Pooled::discard`"]
     pub fn detach(this: Self) -> T {
         let node = Self::into_node(this);
+        // SAFETY: the node holds the handle's object.
+        let pool = unsafe { pool_of::<T, L>(node) };
         // SAFETY: the handle's object, which it gave up.
-        unsafe { Inner::<T, L>::detach(pool_of(node), node) }
+        unsafe { Inner::detach(pool, node) }
     }
 
     /// Drops the object instead of giving it back, without a reset.
@@ -68,15 +70,19 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     /// If the drop of `T` does.
     pub fn discard(this: Self) {
         let node = Self::into_node(this);
+        // SAFETY: the node holds the handle's object.
+        let pool = unsafe { pool_of::<T, L>(node) };
         // SAFETY: the handle's object, which it gave up.
-        unsafe { Inner::<T, L>::discard(pool_of(node), node) };
+        unsafe { Inner::discard(pool, node) };
     }
 
     /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
     #[must_use]
     pub fn pool(this: &Self) -> Option<Pool<T, L>> {
+        // SAFETY: the node holds the handle's object.
+        let pool = unsafe { pool_of(this.node) };
         // SAFETY: the handle's object keeps the pool alive.
-        unsafe { Pool::upgrade(pool_of(this.node)) }
+        unsafe { Pool::upgrade(pool) }
     }
 }
 

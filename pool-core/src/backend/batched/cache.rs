@@ -278,11 +278,11 @@ impl Cache {
     ///
     /// The caller has the cache to itself, and `word` is its word; the next word is that of an empty
     /// stack.
-    pub(super) unsafe fn drain(&mut self, word: Word, mut f: impl FnMut(&[NodePtr])) {
+    pub(super) unsafe fn drain(&mut self, word: Word, f: impl FnMut(&[NodePtr])) {
         let batch_size = self.batch_size;
         // SAFETY: by contract.
         let nodes = unsafe { self.nodes(word) };
-        nodes.chunks(batch_size).for_each(|nodes| f(nodes));
+        nodes.chunks(batch_size).for_each(f);
     }
 }
 

@@ -199,8 +199,10 @@ impl Store for Batched {
             if centre.with_own(slot, |cache, depot| depot.hand_over(cache)) {
                 let word = centre.enter(slot);
                 let (node, word) = slot.with_state(|cache| {
-                    // SAFETY: inside the slot (BIAS-EXCLUSIVE), which was empty.
-                    let word = unsafe { (*cache).take_in(word) };
+                    // SAFETY: inside the slot (BIAS-EXCLUSIVE).
+                    let cache = unsafe { &mut *cache };
+                    // SAFETY: as above; it was empty.
+                    let word = unsafe { cache.take_in(word) };
                     // SAFETY: as above, and something came in.
                     unsafe { cache::pop(word) }
                 });
@@ -242,8 +244,10 @@ impl Store for Batched {
             let given = centre.with_own(slot, |cache, depot| depot.take_over(cache));
             let word = centre.enter(slot);
             let word = slot.with_state(|cache| {
-                // SAFETY: inside the slot (BIAS-EXCLUSIVE), which has what it gave at its start.
-                let word = unsafe { (*cache).forget_oldest(word, given) };
+                // SAFETY: inside the slot (BIAS-EXCLUSIVE).
+                let cache = unsafe { &mut *cache };
+                // SAFETY: as above; it has what it gave at its start.
+                let word = unsafe { cache.forget_oldest(word, given) };
                 // SAFETY: as above; it was just activated, or has given some, so there is room.
                 unsafe { cache::push(word, node) }
             });

@@ -181,12 +181,11 @@ impl<C: Centre> GiveUp for Slots<C> {
         let slot = unsafe { pointer.as_ref() };
         if slot.is_active() {
             let word = slot.own_word();
-            // SAFETY: the calling thread is the owner and is not inside; the lock is held, so no
-            // revoker is (BIAS-EXCLUSIVE).
             slot.with_state(|state| {
-                inside
-                    .shared
-                    .gather(word, unsafe { &mut *state }, slot.meter())
+                // SAFETY: the calling thread is the owner and is not inside; the lock is held, so
+                // no revoker is (BIAS-EXCLUSIVE).
+                let state = unsafe { &mut *state };
+                inside.shared.gather(word, state, slot.meter());
             });
             inside.deactivate(slot);
             // Nobody waits: a waiter would have revoked the slot.
@@ -291,9 +290,9 @@ impl<C: Centre> Locked<'_, C> {
         }
         let word = slot.own_word();
         let inside = &mut *self.inside;
-        // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
-        // revoker is (BIAS-EXCLUSIVE).
         let (empty, high) = slot.with_state(|state| {
+            // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
+            // revoker is (BIAS-EXCLUSIVE).
             let state = unsafe { &mut *state };
             inside.shared.gather(word, state, slot.meter());
             inside.shared.bounds(state)
@@ -324,13 +323,12 @@ impl<C: Centre> Locked<'_, C> {
             let slot = unsafe { slot.as_ref() };
             if slot.take_unsettled() {
                 let word = slot.settled();
-                // SAFETY: the owner was seen outside, after the barrier that follows the
-                // revocation, so it does not come in again before it has had the lock
-                // (BIAS-DEKKER, BIAS-EXCLUSIVE).
                 slot.with_state(|state| {
-                    inside
-                        .shared
-                        .gather(word, unsafe { &mut *state }, slot.meter());
+                    // SAFETY: the owner was seen outside, after the barrier that follows the
+                    // revocation, so it does not come in again before it has had the lock
+                    // (BIAS-DEKKER, BIAS-EXCLUSIVE).
+                    let state = unsafe { &mut *state };
+                    inside.shared.gather(word, state, slot.meter());
                 });
             }
         }
