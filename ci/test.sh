@@ -2,4 +2,4 @@
 # Every test of the workspace, the examples and documentation's code included.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo test --workspace "$@"
+cargo test --workspace --all-features "$@"

@@ -66,11 +66,6 @@ impl Ledger {
         true
     }
 
-    /// How many more may be alive.
-    pub(crate) fn room(&self) -> usize {
-        self.capacity.saturating_sub(self.live())
-    }
-
     /// Gives an object's place under the bound to the next. The object's reference stays.
     pub(crate) fn leave_room(&self) {
         self.counts.live.fetch_sub(1, Ordering::AcqRel);

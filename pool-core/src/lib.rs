@@ -80,6 +80,7 @@
 //! # Features
 //!
 //! - `derive` (default): [`derive@Poolable`], at the price of building `syn`.
+//! - `async`: `Pool::acquire_async`, for any executor. Adds no dependency.
 
 #![deny(unsafe_code)]
 
@@ -89,6 +90,8 @@ mod lifecycle;
 mod builder;
 mod config;
 mod pool;
+#[cfg(feature = "async")]
+mod acquire;
 mod inner;
 mod ledger;
 mod handle;
@@ -104,6 +107,8 @@ mod sync;
 #[cfg(all(test, loom))]
 mod models;
 
+#[cfg(feature = "async")]
+pub use acquire::Acquire;
 pub use builder::Builder;
 pub use config::{Backend, ResetOn};
 pub use error::{AcquireError, AttachError, BuildError, ParseBackendError};

@@ -19,8 +19,12 @@ use crate::{AcquireError, Backend, Pool, Pooled};
 const PREEMPTIONS: usize = 4;
 
 fn model(f: impl Fn() + Send + Sync + 'static) {
+    model_with(PREEMPTIONS, f);
+}
+
+fn model_with(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound.get_or_insert(PREEMPTIONS);
+    builder.preemption_bound.get_or_insert(preemptions);
     builder.check(f);
 }
 
@@ -73,7 +77,6 @@ fn add_one(slots: &std::sync::Arc<Slots<Sum>>) {
         return;
     }
     centre.shared().0 += 1;
-    centre.waiters().notify_one();
 }
 
 fn total(slots: &Slots<Sum>) -> usize {
@@ -140,30 +143,13 @@ fn a_slot_that_is_given_up_and_taken_again() {
 }
 
 #[test]
-fn a_waiter_at_the_centre_against_an_owner() {
-    model(|| {
-        let slots = sum();
-        add_one(&slots);
-        let waiter = {
-            let slots = slots.clone();
-            thread::spawn(move || {
-                assert!(slots.lock().wait(1, None, |sum| sum.0 >= 3));
-            })
-        };
-        add_one(&slots);
-        add_one(&slots);
-        waiter.join().unwrap();
-    });
-}
-
-#[test]
 fn closing_against_an_owner() {
     model(|| {
         let slots = sum();
         add_one(&slots);
         let closer = {
             let slots = slots.clone();
-            thread::spawn(move || slots.lock().close())
+            thread::spawn(move || drop(slots.lock().close()))
         };
         add_one(&slots);
         add_one(&slots);
@@ -346,6 +332,43 @@ fn a_waiter_against_room_under_the_bound() {
 }
 
 #[test]
+fn a_waiter_against_one_that_only_tries() {
+    for backend in Backend::ALL {
+        model(move || {
+            let (pool, _) = pool(backend, 1);
+            let object = pool.acquire();
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || drop(pool.acquire()))
+            };
+            // Must not have the next release go to the cache of this thread.
+            drop(pool.try_acquire());
+            drop(object);
+            waiter.join().unwrap();
+        });
+    }
+}
+
+#[test]
+fn two_waiters_against_two_releases() {
+    for backend in Backend::ALL {
+        // Three threads that sleep and wake: four switches take minutes.
+        model_with(2, move || {
+            let (pool, _) = pool(backend, 1);
+            let object = pool.acquire();
+            let waiters = [(); 2].map(|()| {
+                let pool = pool.clone();
+                thread::spawn(move || drop(pool.acquire()))
+            });
+            drop(object);
+            for waiter in waiters {
+                waiter.join().unwrap();
+            }
+        });
+    }
+}
+
+#[test]
 fn a_waiter_against_close() {
     model(|| {
         let (pool, _) = pool(Backend::Batched, 1);
@@ -411,6 +434,26 @@ fn giving_a_batch_against_a_search() {
         assert_eq!(pool.idle() + usize::from(found.is_some()), 3);
         drop((found, pool));
         assert_eq!(drops.load(Ordering::Relaxed), 3);
+    });
+}
+
+#[test]
+fn giving_a_batch_against_a_trim() {
+    model(|| {
+        let (pool, _) = pool(Backend::Batched, 4);
+        let objects = (pool.acquire(), pool.acquire(), pool.acquire());
+        let extra = pool.acquire();
+        let trimmer = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.trim(4))
+        };
+        // The third and the fourth do not fit into the cache.
+        drop((objects, extra));
+        trimmer.join().unwrap();
+        let mut all: Vec<_> = (0..4).map(|_| pool.try_acquire_idle().unwrap()).collect();
+        all.sort_by_key(|object| std::ptr::from_ref(&**object).addr());
+        all.dedup_by_key(|object| std::ptr::from_ref(&**object).addr());
+        assert_eq!(all.len(), 4, "an object was acquired twice");
     });
 }
 

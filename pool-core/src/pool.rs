@@ -4,8 +4,12 @@
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
+#[cfg(feature = "async")]
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "async")]
+use crate::acquire::Acquire;
 use crate::arena::{Node, NodePtr};
 use crate::backend::{Store, Taken, batched};
 use crate::builder::Builder;
@@ -17,6 +21,9 @@ use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::poolable::Poolable;
 use crate::release::wipe;
 use crate::stats::Stats;
+use crate::wait::Grant;
+#[cfg(feature = "async")]
+use crate::wait::Ticket;
 
 /// A pool of `T`. A cheap clone: all clones are one pool.
 ///
@@ -131,7 +138,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         unsafe { self.inner.as_ref() }
     }
 
-    /// Takes an idle object, or makes one; at the bound, waits for one to come back.
+    /// Takes an idle object, or makes one; at the bound, waits for one to come back. Those who wait are
+    /// served in the order of arrival, and nobody who comes later is served before them.
     ///
     /// Costs no lock, no atomic read-modify-write and no fence when the backend is
     /// [`Batched`](Backend::Batched) and the thread's cache has an object; a visit to the depot, under
@@ -270,20 +278,113 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
                         Patience::Until(deadline) => Some(deadline),
                         Patience::Forever => None,
                     };
-                    if !store.wait(ledger, 1, deadline) {
-                        return Err(AcquireError::Timeout);
+                    let grant = self.wait(1, deadline)?;
+                    if let Some(object) = self.redeem(grant) {
+                        return Ok(object);
                     }
                 }
             }
         }
     }
 
+    /// Waits for `n` objects.
+    fn wait(&self, n: usize, deadline: Option<Instant>) -> Result<Grant, AcquireError> {
+        let Inner { store, ledger, .. } = self.inner();
+        let mut surplus = Vec::new();
+        let waited = store.wait(ledger, n, deadline, &mut surplus);
+        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
+        unsafe { Inner::destroy_all(self.inner, surplus) };
+        waited
+    }
+
+    /// The one object that was waited for; `None` if it was found not to be reusable.
+    fn redeem(&self, mut grant: Grant) -> Option<Pooled<T, L>> {
+        match grant.nodes.pop() {
+            Some(node) => self.hand_out(node),
+            None => {
+                debug_assert_eq!(grant.admitted, 1);
+                // SAFETY: held by this `Pool`, and admitted.
+                let node = unsafe { Inner::create(self.inner) };
+                // SAFETY: made just now.
+                Some(unsafe { Pooled::new(node) })
+            }
+        }
+    }
+
+    /// Acquires an object as [`acquire`](Self::acquire) does, as a future: at the bound the task waits,
+    /// in one queue with threads that wait, and the thread goes on with others.
+    ///
+    /// Works with any executor: it needs no timer and no thread. Dropped before it is ready, it leaves
+    /// the queue; an object that it had been given meanwhile is passed on to the next who waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// If making the object does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{pin::pin, task::{Context, Poll, Waker}, future::Future};
+    /// use pool_core::Pool;
+    ///
+    /// async fn greet(pool: &Pool<String>) -> Result<usize, pool_core::AcquireError> {
+    ///     let mut line = pool.acquire_async().await?;
+    ///     line.push_str("hello");
+    ///     Ok(line.len())
+    /// }
+    /// # let pool = Pool::<String>::builder().capacity(1).build().unwrap();
+    /// # let mut greeting = pin!(greet(&pool));
+    /// # let ready = greeting.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    /// # assert_eq!(ready, Poll::Ready(Ok(5)));
+    /// ```
+    #[cfg(feature = "async")]
+    pub fn acquire_async(&self) -> Acquire<'_, T, L> {
+        Acquire::new(self)
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_acquire(
+        &self,
+        ticket: &mut Option<Ticket>,
+        waker: &Waker,
+    ) -> Poll<Result<Pooled<T, L>, AcquireError>> {
+        let Inner { store, ledger, .. } = self.inner();
+        loop {
+            if ticket.is_none() {
+                match self.try_acquire() {
+                    Err(AcquireError::Exhausted) => {}
+                    done => return Poll::Ready(done),
+                }
+            }
+            match store.poll_wait(ledger, 1, ticket, waker.clone()) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Ready(Ok(grant)) => {
+                    if let Some(object) = self.redeem(grant) {
+                        return Poll::Ready(Ok(object));
+                    }
+                }
+            }
+        }
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn cancel_acquire(&self, ticket: Ticket) {
+        let Inner { store, ledger, .. } = self.inner();
+        let mut surplus = Vec::new();
+        store.cancel_wait(ledger, ticket, &mut surplus);
+        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
+        unsafe { Inner::destroy_all(self.inner, surplus) };
+    }
+
     /// Acquires `n` objects at once: idle ones in one visit to the thread's cache if it has as many,
     /// one to the depot if not; made, those that are missing. At the bound, waits until `n` can be had
-    /// together.
-    ///
-    /// Objects are not set aside while waiting, so a burst that waits takes nothing from the others,
-    /// and may wait long in a pool that is always nearly empty.
+    /// together, in one queue with those who wait for one: while it is first it collects what comes
+    /// back, so it is not starved, and those behind it wait until it has all.
     ///
     /// # Panics
     ///
@@ -324,18 +425,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             config,
             ..
         } = self.inner();
-        let nodes = loop {
-            let mut surplus = Vec::new();
-            let taken = store.take_many(ledger, n, &mut surplus);
-            // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
-            unsafe { Inner::destroy_all(self.inner, surplus) };
-            match taken {
-                Ok(nodes) => break nodes,
-                Err(AcquireError::Exhausted) if patience == Patience::Forever => {
-                    store.wait(ledger, n, None);
-                }
-                Err(error) => return Err(error),
+        let mut surplus = Vec::new();
+        let taken = store.take_many(ledger, n, &mut surplus);
+        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
+        unsafe { Inner::destroy_all(self.inner, surplus) };
+        let nodes = match taken {
+            Err(AcquireError::Exhausted) if patience == Patience::Forever => {
+                self.wait(n, None)?.nodes
             }
+            taken => taken?,
         };
         let mut unmade = Unmade {
             pool: self,

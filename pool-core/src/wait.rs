@@ -1,105 +1,226 @@
-//! Waiting for an object to come back.
+//! Waiting for objects to come back: in the order of arrival, by threads and by tasks.
 //!
-//! Threads wait with the lock that protects the idle objects, so that none is missed: who puts one
-//! back under that lock sees who waits. A pool that caches revokes its caches first (see
-//! `backend::slots`), so that while nobody waits a release pays nothing for this.
+//! Who waits is kept in a queue under the lock of the backend's centre. While the queue is not empty
+//! nobody caches (see `backend::slots`), so whatever comes back, an object or room under the bound,
+//! comes to the centre, and is given to the head of the queue there and then: nobody else can take
+//! it, and it needs no search. While nobody waits, a release pays nothing for this.
+//!
+//! One that waits for many objects collects them while it is the head. So bursts and single acquires
+//! are served in one order, and neither starves the other.
 
-use std::time::Instant;
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::Waker;
 
-use crate::sync::{AtomicU64, AtomicUsize, Condvar, MutexGuard, Ordering};
+use crate::arena::NodePtr;
+use crate::ledger::Ledger;
+use crate::sync::Condvar;
 
-/// Who waits under one lock.
+/// What was waited for: idle objects, and leave to make some more.
+#[derive(Default)]
+pub(crate) struct Grant {
+    pub(crate) nodes: Vec<NodePtr>,
+    pub(crate) admitted: usize,
+}
+
+impl Grant {
+    fn len(&self) -> usize {
+        self.nodes.len() + self.admitted
+    }
+}
+
+/// Names one that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+/// How to call one that waits.
+pub(crate) enum Call {
+    Thread(Arc<Condvar>),
+    #[cfg_attr(not(feature = "async"), allow(dead_code))]
+    Task(Waker),
+}
+
+impl Call {
+    /// Calls. Not under a lock: a waker is the user's code.
+    ///
+    /// A waker that panics is an executor's fault, of which the hook tells; that must not cost those
+    /// who are called next, nor the objects that the caller has in hand.
+    pub(crate) fn ring(self) {
+        match self {
+            Call::Thread(bell) => bell.notify_one(),
+            Call::Task(waker) => drop(catch_unwind(AssertUnwindSafe(|| waker.wake()))),
+        }
+    }
+}
+
+struct Waiter {
+    ticket: Ticket,
+    wants: usize,
+    call: Call,
+    has: Grant,
+}
+
+/// Who waits under one lock. All of it is used under that lock.
 pub(crate) struct Waiters {
-    condvar: Condvar,
-    /// How many wait now. Written and read under the lock only, hence Relaxed throughout.
-    waiting: AtomicUsize,
-    /// How many of them wait for more than one object.
-    for_many: AtomicUsize,
-    /// How many have ever waited.
-    total: AtomicU64,
+    /// Those who wait, in the order of arrival. Only the head has anything yet.
+    queue: VecDeque<Waiter>,
+    /// Those who have all they wanted and have not come for it yet.
+    served: Vec<(Ticket, Grant)>,
+    next: u64,
+    /// Bells of threads that have gone, to be used again.
+    bells: Vec<Arc<Condvar>>,
 }
 
 impl Waiters {
     pub(crate) fn new() -> Self {
         Waiters {
-            condvar: Condvar::new(),
-            waiting: AtomicUsize::new(0),
-            for_many: AtomicUsize::new(0),
-            total: AtomicU64::new(0),
+            queue: VecDeque::new(),
+            served: Vec::new(),
+            next: 0,
+            bells: Vec::new(),
         }
     }
 
-    /// Whether anyone waits. Under the lock.
+    /// Whether anyone waits.
     pub(crate) fn any(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0
+        !self.queue.is_empty()
     }
 
     /// How many waits there were.
     pub(crate) fn total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
+        self.next
     }
 
-    /// Counts the caller, who wants `n` objects, among those who wait, until the result is dropped.
-    /// Under the lock, both.
-    pub(crate) fn arrive(&self, n: usize) -> Waiting<'_> {
-        add(&self.waiting, 1);
-        let for_many = n > 1;
-        if for_many {
-            add(&self.for_many, 1);
+    /// A bell for a thread that waits; to be [given back](Self::put_bell).
+    pub(crate) fn take_bell(&mut self) -> Arc<Condvar> {
+        self.bells.pop().unwrap_or_else(|| Arc::new(Condvar::new()))
+    }
+
+    pub(crate) fn put_bell(&mut self, bell: Arc<Condvar>) {
+        // As many as ever waited at a time, at most.
+        self.bells.push(bell);
+    }
+
+    /// Gets `wants` objects from `grab` and the ledger at once, if nobody waits before; else, or if
+    /// there are too few, goes to the end of the queue, `call` to be called when it is served.
+    pub(crate) fn arrive(
+        &mut self,
+        wants: usize,
+        call: impl FnOnce() -> Call,
+        ledger: &Ledger,
+        mut grab: impl FnMut() -> Option<NodePtr>,
+    ) -> Result<Grant, Ticket> {
+        let mut has = Grant::default();
+        if !self.any() {
+            while has.nodes.len() < wants
+                && let Some(node) = grab()
+            {
+                has.nodes.push(node);
+            }
+            while has.len() < wants && ledger.admit() {
+                has.admitted += 1;
+            }
+            if has.len() == wants {
+                return Ok(has);
+            }
         }
-        self.total.store(self.total() + 1, Ordering::Relaxed);
-        Waiting {
-            waiters: self,
-            for_many,
+        let ticket = Ticket(self.next);
+        self.next += 1;
+        self.queue.push_back(Waiter {
+            ticket,
+            wants,
+            call: call(),
+            has,
+        });
+        Err(ticket)
+    }
+
+    /// Gives an object to the head of the queue, or back if nobody waits. The call is to be made
+    /// when the lock is given up.
+    pub(crate) fn offer(&mut self, node: NodePtr) -> Result<Option<Call>, NodePtr> {
+        let Some(head) = self.queue.front_mut() else {
+            return Err(node);
+        };
+        head.has.nodes.push(node);
+        Ok(self.served_head())
+    }
+
+    /// [`offer`](Self::offer) of the last of `nodes`, as many as are wanted. The calls are to be made
+    /// when the lock is given up.
+    pub(crate) fn offer_many(&mut self, nodes: &mut Vec<NodePtr>) -> Vec<Call> {
+        let mut calls = Vec::new();
+        while self.any()
+            && let Some(node) = nodes.pop()
+        {
+            calls.extend(self.offer(node).into_iter().flatten());
+        }
+        calls
+    }
+
+    /// Gives room under the bound, as much as there is, to those who wait.
+    pub(crate) fn offer_room(&mut self, ledger: &Ledger, calls: &mut Vec<Call>) {
+        while let Some(head) = self.queue.front_mut()
+            && ledger.admit()
+        {
+            head.has.admitted += 1;
+            calls.extend(self.served_head());
         }
     }
 
-    /// Wakes the one that has waited longest; all, if one of them waits for more than came. Under
-    /// the lock.
-    pub(crate) fn notify_one(&self) {
-        if self.for_many.load(Ordering::Relaxed) > 0 {
-            self.condvar.notify_all();
-        } else if self.any() {
-            self.condvar.notify_one();
+    /// If the head has all it wants, moves it to those served.
+    fn served_head(&mut self) -> Option<Call> {
+        let head = self.queue.front()?;
+        if head.has.len() < head.wants {
+            return None;
+        }
+        let head = self.queue.pop_front()?;
+        self.served.push((head.ticket, head.has));
+        Some(head.call)
+    }
+
+    /// What one that was called has been given; `None` if it was not served yet.
+    pub(crate) fn take_served(&mut self, ticket: Ticket) -> Option<Grant> {
+        let at = self
+            .served
+            .iter()
+            .position(|(served, _)| *served == ticket)?;
+        Some(self.served.swap_remove(at).1)
+    }
+
+    #[cfg_attr(not(feature = "async"), allow(dead_code))]
+    /// Has `call` called instead of the one before, which is given back; or `call`, if nobody waits
+    /// with this ticket.
+    pub(crate) fn call_instead(&mut self, ticket: Ticket, call: Option<Call>) -> Option<Call> {
+        match self.queue.iter_mut().find(|waiter| waiter.ticket == ticket) {
+            Some(waiter) => call.map(|call| mem::replace(&mut waiter.call, call)),
+            None => call,
         }
     }
 
-    /// Wakes all. Under the lock.
-    pub(crate) fn notify_all(&self) {
-        if self.any() {
-            self.condvar.notify_all();
+    /// Takes one out that waits no more; gives what it has, which is to be passed on, and its call, to
+    /// be dropped when the lock is given up.
+    pub(crate) fn leave(&mut self, ticket: Ticket) -> (Grant, Option<Call>) {
+        if let Some(grant) = self.take_served(ticket) {
+            return (grant, None);
+        }
+        let at = self.queue.iter().position(|waiter| waiter.ticket == ticket);
+        match at.and_then(|at| self.queue.remove(at)) {
+            Some(waiter) => (waiter.has, Some(waiter.call)),
+            None => (Grant::default(), None),
         }
     }
-}
 
-/// One that waits.
-pub(crate) struct Waiting<'a> {
-    waiters: &'a Waiters,
-    for_many: bool,
-}
-
-impl Waiting<'_> {
-    /// Sleeps, the lock released meanwhile, until notified; `true` if `deadline` passed first.
-    pub(crate) fn sleep<T>(
-        &self,
-        guard: &mut MutexGuard<'_, T>,
-        deadline: Option<Instant>,
-    ) -> bool {
-        self.waiters.condvar.wait_until(guard, deadline)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        add(&self.waiters.waiting, -1);
-        if self.for_many {
-            add(&self.waiters.for_many, -1);
+    /// Sends everyone away; gives what they had, and the calls to make. Those served keep what they
+    /// were given.
+    pub(crate) fn close(&mut self, calls: &mut Vec<Call>) -> Grant {
+        let mut left = Grant::default();
+        for waiter in self.queue.drain(..) {
+            left.nodes.extend(waiter.has.nodes);
+            left.admitted += waiter.has.admitted;
+            calls.push(waiter.call);
         }
+        left
     }
-}
-
-/// Under the lock, so without a read-modify-write.
-fn add(count: &AtomicUsize, n: isize) {
-    let now = count.load(Ordering::Relaxed);
-    count.store(now.wrapping_add_signed(n), Ordering::Relaxed);
 }

@@ -4,15 +4,18 @@
 //! To be as fast as the allocator under it, a pool without a bound counts its objects in the
 //! threads' slots. A bound is one shared count.
 
+use std::mem;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use super::slots::{Centre, Locked, OwnedCount, Slot, Slots, Word};
-use super::{Counts, NotFrozen, Store, Taken};
+use super::slots::{Centre, Idle, Locked, OwnedCount, Slot, Slots, Word};
+use super::{Counts, NotFrozen, Store, Taken, send_away, waits_in_slots};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::wait::{Call, Grant, Ticket};
 
 pub(crate) struct Heap {
     slots: Arc<Slots<Totals>>,
@@ -116,6 +119,16 @@ fn inside<R>(slot: &Slot<(), Tally>, count: impl FnOnce(&Tally) -> R) -> Option<
     Some(result)
 }
 
+impl Idle<Totals> for Heap {
+    fn grab(&self, _: &mut Totals) -> Option<NodePtr> {
+        None
+    }
+
+    fn keep(&self, _: &mut Totals, node: NodePtr) -> Result<(), NodePtr> {
+        Err(node)
+    }
+}
+
 impl Store for Heap {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
         if !make {
@@ -154,9 +167,7 @@ impl Store for Heap {
         nodes
     }
 
-    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
-        self.slots.lock().wait(n, deadline, |_| ledger.room() >= n)
-    }
+    waits_in_slots!();
 
     fn gather(&self, _keep: usize) -> Vec<NodePtr> {
         Vec::new()
@@ -164,21 +175,26 @@ impl Store for Heap {
 
     fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
-        if !centre.is_closed() {
-            centre.close();
+        if centre.is_closed() {
+            return Vec::new();
+        }
+        let (grant, calls) = centre.close();
+        if !ledger.is_bounded() {
             // From here on, under this lock, the ledger counts.
-            let totals = std::mem::take(centre.shared());
+            let totals = mem::take(centre.shared());
             let live = totals.created - totals.destroyed;
             ledger.settle(totals.created, live as usize);
         }
-        Vec::new()
+        drop(centre);
+        calls.into_iter().for_each(Call::ring);
+        send_away(ledger, grant)
     }
 
     fn counts(&self) -> Counts {
         let centre = self.slots.lock();
         Counts {
             revocations: centre.revocations(),
-            waits: centre.waiters().total(),
+            waits: centre.waits(),
             ..Counts::default()
         }
     }
@@ -207,11 +223,9 @@ impl Store for Heap {
         }
         let mut centre = self.slots.lock();
         if bounded || centre.is_closed() {
-            ledger.leave_room();
-            centre.waiters().notify_one();
             // The next release may do without the lock, if that is allowed.
             own.map(|slot| centre.activate(slot));
-            drop(centre);
+            centre.leave_room(ledger);
             return ledger.release_ref();
         }
         match own {

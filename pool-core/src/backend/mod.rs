@@ -11,6 +11,7 @@ mod mutex;
 mod queue;
 pub(crate) mod slots;
 
+use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use self::batched::Batched;
@@ -22,6 +23,7 @@ use crate::arena::NodePtr;
 use crate::config::{Backend, Config};
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::wait::{Grant, Ticket};
 
 /// What came of looking for an object.
 #[derive(Debug)]
@@ -88,9 +90,35 @@ pub(crate) trait Store {
     /// after `put`.
     fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr>;
 
-    /// Waits until `n` objects are idle or may be made, or the pool is closed; `false` if `deadline`
-    /// passed first.
-    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool;
+    /// Waits for `n` objects, idle or leave to make them, in the order of arrival.
+    ///
+    /// # Errors
+    ///
+    /// `Timeout` once `deadline` has passed; `Closed`. `surplus` as in
+    /// [`take_many`](Self::take_many).
+    fn wait(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        deadline: Option<Instant>,
+        surplus: &mut Vec<NodePtr>,
+    ) -> Result<Grant, AcquireError>;
+
+    // Of the feature `async`, as `cancel_wait` is.
+    #[cfg_attr(not(feature = "async"), allow(dead_code))]
+    /// [`wait`](Self::wait) of a task, without a deadline. `ticket` is its place in the queue, `None`
+    /// at first and when it is ready.
+    fn poll_wait(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        ticket: &mut Option<Ticket>,
+        waker: Waker,
+    ) -> Poll<Result<Grant, AcquireError>>;
+
+    /// Gives a place in the queue up, passing on what was granted meanwhile.
+    #[cfg_attr(not(feature = "async"), allow(dead_code))]
+    fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<NodePtr>);
 
     /// Takes out the idle objects beyond `keep`, those idle longest first; leaves the others where
     /// any thread finds them first.
@@ -117,6 +145,47 @@ pub(crate) trait Store {
     fn totals(&self, ledger: &Ledger) -> (u64, usize) {
         (ledger.created(), ledger.live())
     }
+}
+
+/// The part of [`Store`] that is about waiting, for one that has its centre in `slots` and says what is
+/// [`Idle`](slots::Idle) there.
+macro_rules! waits_in_slots {
+    () => {
+        fn wait(
+            &self,
+            ledger: &Ledger,
+            n: usize,
+            deadline: Option<Instant>,
+            surplus: &mut Vec<NodePtr>,
+        ) -> Result<Grant, AcquireError> {
+            self.slots.wait(self, ledger, n, deadline, surplus)
+        }
+
+        fn poll_wait(
+            &self,
+            ledger: &Ledger,
+            n: usize,
+            ticket: &mut Option<Ticket>,
+            waker: Waker,
+        ) -> Poll<Result<Grant, AcquireError>> {
+            self.slots.poll_wait(self, ledger, n, ticket, waker)
+        }
+
+        fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<NodePtr>) {
+            self.slots.cancel_wait(self, ledger, ticket, surplus);
+        }
+    };
+}
+use waits_in_slots;
+
+/// What those who waited had when the pool was closed, to be destroyed.
+fn send_away(ledger: &Ledger, grant: Grant) -> Vec<NodePtr> {
+    for _ in 0..grant.admitted {
+        ledger.leave_room();
+        let last = ledger.release_ref();
+        debug_assert!(!last, "who closes holds the pool");
+    }
+    grant.nodes
 }
 
 /// Leave from the ledger, unless the pool is closed.
@@ -207,8 +276,28 @@ impl Store for AnyStore {
         each!(self, store => store.put_many(nodes))
     }
 
-    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
-        each!(self, store => store.wait(ledger, n, deadline))
+    fn wait(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        deadline: Option<Instant>,
+        surplus: &mut Vec<NodePtr>,
+    ) -> Result<Grant, AcquireError> {
+        each!(self, store => store.wait(ledger, n, deadline, surplus))
+    }
+
+    fn poll_wait(
+        &self,
+        ledger: &Ledger,
+        n: usize,
+        ticket: &mut Option<Ticket>,
+        waker: Waker,
+    ) -> Poll<Result<Grant, AcquireError>> {
+        each!(self, store => store.poll_wait(ledger, n, ticket, waker))
+    }
+
+    fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<NodePtr>) {
+        each!(self, store => store.cancel_wait(ledger, ticket, surplus));
     }
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {

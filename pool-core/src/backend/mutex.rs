@@ -1,52 +1,75 @@
 //! Mutex: a stack under one lock. The simplest backend, and the oracle that the tests hold the
 //! others to.
+//!
+//! The lock is that of a centre (see `slots`) at which nobody may cache.
 
+use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use crossbeam_utils::CachePadded;
-
 use super::buffers::Buffers;
-use super::{Counts, Store, Taken, admit_unless};
+use super::slots::{Centre, Idle, Slots, Word};
+use super::{Counts, NotFrozen, Store, Taken, admit_unless, send_away, waits_in_slots};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
-use crate::sync::Mutex;
-use crate::wait::Waiters;
+use crate::wait::{Call, Grant, Ticket};
 
 pub(crate) struct MutexStack {
-    stack: CachePadded<Mutex<Stack>>,
-    waiters: Waiters,
+    slots: Arc<Slots<Stack>>,
     buffers: Buffers,
     max_idle: usize,
+    _tail: NotFrozen,
 }
 
-struct Stack {
-    idle: Vec<NodePtr>,
-    closed: bool,
+/// Idle objects, those that came last at the end.
+struct Stack(Vec<NodePtr>);
+
+impl Centre for Stack {
+    type State = ();
+    type Meter = ();
+
+    fn empty(&self) {}
+
+    fn gather(&mut self, _word: Word, (): &mut (), (): &()) {}
+
+    fn may_cache(&self, _active: usize) -> bool {
+        false
+    }
 }
 
 impl MutexStack {
     pub(super) fn new(config: &Config) -> Self {
-        let stack = Stack {
-            idle: Vec::with_capacity(config.prefill),
-            closed: false,
-        };
         MutexStack {
-            stack: CachePadded::new(Mutex::new(stack)),
-            waiters: Waiters::new(),
+            slots: Slots::new(Stack(Vec::with_capacity(config.prefill))),
             buffers: Buffers::new(),
             max_idle: config.max_idle.unwrap_or(usize::MAX),
+            _tail: NotFrozen::new(),
         }
+    }
+}
+
+impl Idle<Stack> for MutexStack {
+    fn grab(&self, stack: &mut Stack) -> Option<NodePtr> {
+        stack.0.pop()
+    }
+
+    fn keep(&self, stack: &mut Stack, node: NodePtr) -> Result<(), NodePtr> {
+        if stack.0.len() >= self.max_idle {
+            return Err(node);
+        }
+        stack.0.push(node);
+        Ok(())
     }
 }
 
 impl Store for MutexStack {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
-        let mut stack = self.stack.lock();
-        if let Some(node) = stack.idle.pop() {
+        let mut centre = self.slots.lock();
+        if let Some(node) = centre.shared().0.pop() {
             Taken::Idle(node)
-        } else if stack.closed {
+        } else if centre.is_closed() {
             Taken::Closed
         } else if make && ledger.admit() {
             Taken::Admitted
@@ -56,13 +79,18 @@ impl Store for MutexStack {
     }
 
     fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
-        let mut stack = self.stack.lock();
-        if stack.closed || stack.idle.len() >= self.max_idle {
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
             return Err(node);
         }
-        stack.idle.push(node);
-        self.waiters.notify_one();
-        Ok(())
+        match centre.waiters().offer(node) {
+            Err(node) => self.keep(centre.shared(), node),
+            Ok(call) => {
+                drop(centre);
+                call.into_iter().for_each(Call::ring);
+                Ok(())
+            }
+        }
     }
 
     fn take_many(
@@ -72,84 +100,76 @@ impl Store for MutexStack {
         _surplus: &mut Vec<NodePtr>,
     ) -> Result<Vec<NodePtr>, AcquireError> {
         let mut nodes = self.buffers.take(n);
-        let mut stack = self.stack.lock();
-        let idle = n.min(stack.idle.len());
-        if stack.closed {
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
             return Err(AcquireError::Closed);
         }
+        let stack = &mut centre.shared().0;
+        let idle = n.min(stack.len());
         if !ledger.admit_all(n - idle) {
             self.buffers.give(nodes);
             return Err(AcquireError::Exhausted);
         }
-        let rest = stack.idle.len() - idle;
-        nodes.extend(stack.idle.drain(rest..));
+        let rest = stack.len() - idle;
+        nodes.extend(stack.drain(rest..));
         Ok(nodes)
     }
 
     fn put_many(&self, mut nodes: Vec<NodePtr>) -> Vec<NodePtr> {
-        let mut stack = self.stack.lock();
-        if stack.closed {
+        let mut centre = self.slots.lock();
+        if centre.is_closed() {
             return nodes;
         }
-        let room = self.max_idle.saturating_sub(stack.idle.len());
+        let calls = centre.waiters().offer_many(&mut nodes);
+        let stack = &mut centre.shared().0;
+        let room = self.max_idle.saturating_sub(stack.len());
         let refused = nodes.split_off(nodes.len().min(room));
-        stack.idle.append(&mut nodes);
-        self.waiters.notify_all();
+        stack.append(&mut nodes);
         self.buffers.give(nodes);
+        drop(centre);
+        calls.into_iter().for_each(Call::ring);
         refused
     }
 
-    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
-        let mut stack = self.stack.lock();
-        let waiting = self.waiters.arrive(n);
-        loop {
-            let ready =
-                |stack: &Stack| stack.closed || stack.idle.len().saturating_add(ledger.room()) >= n;
-            if ready(&stack) {
-                return true;
-            }
-            if waiting.sleep(&mut stack, deadline) {
-                return ready(&stack);
-            }
-        }
-    }
+    waits_in_slots!();
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {
-        let mut stack = self.stack.lock();
-        let surplus = stack.idle.len().saturating_sub(keep);
-        let oldest = stack.idle.drain(..surplus).collect();
+        let mut centre = self.slots.lock();
+        let stack = &mut centre.shared().0;
+        let surplus = stack.len().saturating_sub(keep);
+        let oldest = stack.drain(..surplus).collect();
         if surplus > 0 {
-            stack.idle.shrink_to_fit();
+            stack.shrink_to_fit();
         }
         oldest
     }
 
-    fn close(&self, _ledger: &Ledger) -> Vec<NodePtr> {
-        let mut stack = self.stack.lock();
-        stack.closed = true;
-        self.waiters.notify_all();
-        std::mem::take(&mut stack.idle)
+    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
+        let mut centre = self.slots.lock();
+        let (grant, calls) = centre.close();
+        let mut idle = std::mem::take(&mut centre.shared().0);
+        drop(centre);
+        calls.into_iter().for_each(Call::ring);
+        idle.extend(send_away(ledger, grant));
+        idle
     }
 
     fn counts(&self) -> Counts {
-        let stack = self.stack.lock();
+        let mut centre = self.slots.lock();
         Counts {
-            idle: stack.idle.len(),
-            waits: self.waiters.total(),
+            idle: centre.shared().0.len(),
+            waits: centre.waits(),
             ..Counts::default()
         }
     }
 
     fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError> {
-        admit_unless(self.stack.lock().closed, ledger)
+        let centre = self.slots.lock();
+        admit_unless(centre.is_closed(), ledger)
     }
 
     fn dismiss(&self, ledger: &Ledger) -> bool {
-        ledger.leave_room();
-        if ledger.is_bounded() {
-            let _stack = self.stack.lock();
-            self.waiters.notify_one();
-        }
+        self.slots.leave_room(ledger);
         ledger.release_ref()
     }
 }

@@ -6,18 +6,20 @@
 //! under way.
 
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Instant;
 use std::{iter, mem};
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
 
 use super::buffers::Buffers;
-use super::slots::{Centre, Slots, Word};
-use super::{Counts, NotFrozen, Store, Taken, admit_unless};
+use super::slots::{Centre, Idle, Slots, Word};
+use super::{Counts, NotFrozen, Store, Taken, admit_unless, send_away, waits_in_slots};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::wait::{Call, Grant, Ticket};
 
 /// A bounded queue takes 16 bytes an object from the start; past this many (1 GiB), it is a list
 /// instead, and the bound is kept by the count of objects alone.
@@ -104,6 +106,16 @@ impl Queue {
     }
 }
 
+impl Idle<Nothing> for Queue {
+    fn grab(&self, _: &mut Nothing) -> Option<NodePtr> {
+        self.objects.pop()
+    }
+
+    fn keep(&self, _: &mut Nothing, node: NodePtr) -> Result<(), NodePtr> {
+        self.objects.push(node)
+    }
+}
+
 impl Store for Queue {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
         if let Some(node) = self.objects.pop() {
@@ -142,9 +154,14 @@ impl Store for Queue {
         }
         // The next release may do without the lock, if that is allowed.
         own.map(|slot| centre.activate(slot));
-        self.objects.push(node)?;
-        centre.waiters().notify_one();
-        Ok(())
+        match centre.waiters().offer(node) {
+            Err(node) => self.objects.push(node),
+            Ok(call) => {
+                drop(centre);
+                call.into_iter().for_each(Call::ring);
+                Ok(())
+            }
+        }
     }
 
     fn take_many(
@@ -206,16 +223,14 @@ impl Store for Queue {
             return nodes;
         }
         own.map(|slot| centre.activate(slot));
+        let calls = centre.waiters().offer_many(&mut nodes);
         put_all(&mut nodes);
-        centre.waiters().notify_all();
+        drop(centre);
+        calls.into_iter().for_each(Call::ring);
         nodes
     }
 
-    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
-        self.slots.lock().wait(n, deadline, |_| {
-            self.objects.len().saturating_add(ledger.room()) >= n
-        })
-    }
+    waits_in_slots!();
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
@@ -225,10 +240,14 @@ impl Store for Queue {
         iter::from_fn(|| self.objects.pop()).take(surplus).collect()
     }
 
-    fn close(&self, _ledger: &Ledger) -> Vec<NodePtr> {
+    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
-        centre.close();
-        iter::from_fn(|| self.objects.pop()).collect()
+        let (grant, calls) = centre.close();
+        let mut idle: Vec<_> = iter::from_fn(|| self.objects.pop()).collect();
+        drop(centre);
+        calls.into_iter().for_each(Call::ring);
+        idle.extend(send_away(ledger, grant));
+        idle
     }
 
     fn counts(&self) -> Counts {
@@ -236,7 +255,7 @@ impl Store for Queue {
         Counts {
             idle: self.objects.len(),
             revocations: centre.revocations(),
-            waits: centre.waiters().total(),
+            waits: centre.waits(),
             ..Counts::default()
         }
     }
@@ -247,10 +266,7 @@ impl Store for Queue {
     }
 
     fn dismiss(&self, ledger: &Ledger) -> bool {
-        ledger.leave_room();
-        if ledger.is_bounded() {
-            self.slots.lock().waiters().notify_one();
-        }
+        self.slots.leave_room(ledger);
         ledger.release_ref()
     }
 }

@@ -35,10 +35,6 @@ impl Condvar {
     pub(crate) fn notify_one(&self) {
         self.0.notify_one();
     }
-
-    pub(crate) fn notify_all(&self) {
-        self.0.notify_all();
-    }
 }
 
 /// `std`'s cell with loom's interface, so that loom sees every access in a model.

@@ -9,18 +9,20 @@ mod cache;
 mod depot;
 
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Instant;
 use std::{iter, mem};
 
 use self::cache::{Batch, Cache};
 use self::depot::Depot;
 use super::buffers::Buffers;
-use super::slots::{self, Locked, Slot, Slots, Word};
-use super::{Counts, NotFrozen, Store, Taken};
+use super::slots::{self, Idle, Locked, Slot, Slots, Word};
+use super::{Counts, NotFrozen, Store, Taken, send_away, waits_in_slots};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::wait::{Call, Grant, Ticket};
 
 pub(crate) struct Batched {
     slots: Arc<Slots<Depot>>,
@@ -183,6 +185,23 @@ impl Batched {
     }
 }
 
+impl Idle<Depot> for Batched {
+    fn grab(&self, depot: &mut Depot) -> Option<NodePtr> {
+        depot.take_one()
+    }
+
+    fn keep(&self, depot: &mut Depot, node: NodePtr) -> Result<(), NodePtr> {
+        if self
+            .max_idle
+            .is_some_and(|max_idle| depot.idle() >= max_idle)
+        {
+            return Err(node);
+        }
+        depot.put_one(node);
+        Ok(())
+    }
+}
+
 impl Store for Batched {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
         let own = self.slots.own();
@@ -235,7 +254,18 @@ impl Store for Batched {
             self.copy_out(slot);
         }
         let mut centre = self.lock_with_shell();
-        if centre.is_closed() || !self.has_room(&mut centre, self.batch_size) {
+        if centre.is_closed() {
+            return Err(node);
+        }
+        let node = match centre.waiters().offer(node) {
+            Err(node) => node,
+            Ok(call) => {
+                drop(centre);
+                call.into_iter().for_each(Call::ring);
+                return Ok(());
+            }
+        };
+        if !self.has_room(&mut centre, self.batch_size) {
             return Err(node);
         }
         if let Some(slot) = own
@@ -254,7 +284,6 @@ impl Store for Batched {
             slot.leave(word);
         } else {
             centre.shared().put_one(node);
-            centre.waiters().notify_one();
         }
         Ok(())
     }
@@ -307,6 +336,7 @@ impl Store for Batched {
         if centre.is_closed() {
             return nodes;
         }
+        let calls = centre.waiters().offer_many(&mut nodes);
         let mut kept = nodes.len();
         if let Some(max_idle) = self.max_idle {
             let active = centre.active();
@@ -319,16 +349,13 @@ impl Store for Batched {
         centre.shared().put_many(nodes.drain(..));
         // The next release may do without the lock, if that is allowed.
         own.map(|slot| centre.activate(slot));
-        centre.waiters().notify_all();
         self.buffers.give(nodes);
+        drop(centre);
+        calls.into_iter().for_each(Call::ring);
         refused
     }
 
-    fn wait(&self, ledger: &Ledger, n: usize, deadline: Option<Instant>) -> bool {
-        self.slots.lock().wait(n, deadline, |depot| {
-            depot.idle().saturating_add(ledger.room()) >= n
-        })
-    }
+    waits_in_slots!();
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
@@ -342,10 +369,14 @@ impl Store for Batched {
         oldest
     }
 
-    fn close(&self, _ledger: &Ledger) -> Vec<NodePtr> {
+    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
-        centre.close();
-        centre.shared().take_oldest(usize::MAX)
+        let (grant, calls) = centre.close();
+        let mut idle = centre.shared().take_oldest(usize::MAX);
+        drop(centre);
+        calls.into_iter().for_each(Call::ring);
+        idle.extend(send_away(ledger, grant));
+        idle
     }
 
     fn flush(&self) {
@@ -364,7 +395,7 @@ impl Store for Batched {
             cached,
             exchanges: centre.shared().exchanges,
             revocations: centre.revocations(),
-            waits: centre.waiters().total(),
+            waits: centre.waits(),
         }
     }
 
@@ -374,10 +405,7 @@ impl Store for Batched {
     }
 
     fn dismiss(&self, ledger: &Ledger) -> bool {
-        ledger.leave_room();
-        if ledger.is_bounded() {
-            self.slots.lock().waiters().notify_one();
-        }
+        self.slots.leave_room(ledger);
         ledger.release_ref()
     }
 }

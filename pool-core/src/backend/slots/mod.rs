@@ -15,12 +15,16 @@ mod thread;
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
+use crate::arena::NodePtr;
+use crate::error::AcquireError;
+use crate::ledger::Ledger;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrier};
-use crate::wait::Waiters;
+use crate::wait::{Call, Grant, Ticket, Waiters};
 
 pub(crate) use self::slot::{Slot, Word};
 pub(crate) use self::thread::NO_POOL;
@@ -61,7 +65,6 @@ pub(crate) struct Slots<C: Centre> {
     number: u64,
     /// Whether the system has the barrier that slots need; if not, all goes through the centre.
     biased: bool,
-    waiters: Waiters,
     /// Padded: written by every thread that comes here, next to nothing that a hit reads.
     centre: CachePadded<Mutex<Inside<C>>>,
 }
@@ -76,6 +79,7 @@ struct Inside<C: Centre> {
     closed: bool,
     /// Revocations that found an active slot, and so paid a barrier.
     revocations: u64,
+    waiters: Waiters,
     shared: C,
 }
 
@@ -103,13 +107,13 @@ impl<C: Centre> Slots<C> {
         Arc::new(Slots {
             number: next_number(),
             biased,
-            waiters: Waiters::new(),
             centre: CachePadded::new(Mutex::new(Inside {
                 taken: Vec::new(),
                 vacant: Vec::new(),
                 active: 0,
                 closed: false,
                 revocations: 0,
+                waiters: Waiters::new(),
                 shared,
             })),
         })
@@ -150,7 +154,6 @@ impl<C: Centre> Slots<C> {
     /// The centre, locked.
     pub(crate) fn lock(&self) -> Locked<'_, C> {
         Locked {
-            slots: self,
             inside: self.centre.lock(),
         }
     }
@@ -207,7 +210,6 @@ impl<C: Centre> Drop for Slots<C> {
 
 /// The centre under its lock. Who holds one may revoke, and only then.
 pub(crate) struct Locked<'a, C: Centre> {
-    slots: &'a Slots<C>,
     inside: MutexGuard<'a, Inside<C>>,
 }
 
@@ -217,8 +219,13 @@ impl<C: Centre> Locked<'_, C> {
     }
 
     /// Who waits at the centre.
-    pub(crate) fn waiters(&self) -> &Waiters {
-        &self.slots.waiters
+    pub(crate) fn waiters(&mut self) -> &mut Waiters {
+        &mut self.inside.waiters
+    }
+
+    /// How many waits there were.
+    pub(crate) fn waits(&self) -> u64 {
+        self.inside.waiters.total()
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -242,7 +249,7 @@ impl<C: Centre> Locked<'_, C> {
         }
         let inside = &mut *self.inside;
         let allowed =
-            !inside.closed && !self.slots.waiters.any() && inside.shared.may_cache(inside.active);
+            !inside.closed && !inside.waiters.any() && inside.shared.may_cache(inside.active);
         if allowed {
             // SAFETY: the calling thread owns the slot and is not inside; the lock is held, so no
             // revoker is (BIAS-EXCLUSIVE).
@@ -348,32 +355,187 @@ impl<C: Centre> Locked<'_, C> {
         }
     }
 
-    /// Closes for good: revokes all, lets nobody cache again, wakes who waits.
-    pub(crate) fn close(&mut self) {
+    /// Closes for good: revokes all, lets nobody cache again, sends away who waits. Gives what those
+    /// who waited had been given, and the calls to make when the lock is given up.
+    pub(crate) fn close(&mut self) -> (Grant, Vec<Call>) {
         self.inside.closed = true;
         self.revoke_all();
-        self.slots.waiters.notify_all();
+        let mut calls = Vec::new();
+        (self.inside.waiters.close(&mut calls), calls)
     }
+}
 
-    /// Waits at the centre for `n` objects, caches revoked so that what comes back comes here, until `ready`
-    /// holds or the pool is closed; `false` if `deadline` passed first. `ready` is asked under the
-    /// lock.
+/// What a backend adds to waiting: where idle objects are at its centre.
+pub(crate) trait Idle<C: Centre> {
+    /// Takes one.
+    fn grab(&self, shared: &mut C) -> Option<NodePtr>;
+
+    /// Keeps one that was granted in vain; gives it back if it may not be kept.
+    fn keep(&self, shared: &mut C, node: NodePtr) -> Result<(), NodePtr>;
+}
+
+impl<C: Centre> Slots<C> {
+    /// Waits for `n` objects, in the order of arrival.
     pub(crate) fn wait(
-        &mut self,
+        &self,
+        idle: &impl Idle<C>,
+        ledger: &Ledger,
         n: usize,
         deadline: Option<Instant>,
-        mut ready: impl FnMut(&mut C) -> bool,
-    ) -> bool {
-        let waiting = self.slots.waiters.arrive(n);
-        self.revoke_all();
-        loop {
-            if self.inside.closed || ready(&mut self.inside.shared) {
-                return true;
+        surplus: &mut Vec<NodePtr>,
+    ) -> Result<Grant, AcquireError> {
+        let mut centre = self.lock();
+        let bell = centre.waiters().take_bell();
+        let arrived = centre.arrive(idle, ledger, n, || Call::Thread(bell.clone()));
+        let ticket = match arrived {
+            Ok(Err(ticket)) => ticket,
+            Ok(Ok(grant)) => {
+                centre.waiters().put_bell(bell);
+                return Ok(grant);
             }
-            if waiting.sleep(&mut self.inside, deadline) {
-                return self.inside.closed || ready(&mut self.inside.shared);
+            Err(error) => return Err(error),
+        };
+        let result = loop {
+            let timed_out = bell.wait_until(&mut centre.inside, deadline);
+            if let Some(grant) = centre.waiters().take_served(ticket) {
+                break Ok(grant);
+            }
+            if centre.is_closed() {
+                break Err(AcquireError::Closed);
+            }
+            if timed_out {
+                break Err(AcquireError::Timeout);
+            }
+        };
+        centre.waiters().put_bell(bell);
+        if let Err(AcquireError::Timeout) = result {
+            centre.give_up_waiting(idle, ledger, ticket, surplus);
+        }
+        result
+    }
+
+    #[cfg_attr(not(feature = "async"), allow(dead_code))]
+    /// Waits for `n` objects as a task does: `ticket` is its place in the queue, once it has one.
+    pub(crate) fn poll_wait(
+        &self,
+        idle: &impl Idle<C>,
+        ledger: &Ledger,
+        n: usize,
+        ticket: &mut Option<Ticket>,
+        waker: Waker,
+    ) -> Poll<Result<Grant, AcquireError>> {
+        let mut waker = Some(waker);
+        let mut centre = self.lock();
+        let Some(known) = *ticket else {
+            let call = || Call::Task(waker.take().expect("a place is taken once"));
+            let arrived = centre.arrive(idle, ledger, n, call);
+            drop(centre);
+            return match arrived {
+                Ok(Ok(grant)) => Poll::Ready(Ok(grant)),
+                Ok(Err(new)) => {
+                    *ticket = Some(new);
+                    Poll::Pending
+                }
+                Err(error) => Poll::Ready(Err(error)),
+            };
+        };
+        let ready = match centre.waiters().take_served(known) {
+            Some(grant) => Ok(grant),
+            None if centre.is_closed() => Err(AcquireError::Closed),
+            None => {
+                let before = centre
+                    .waiters()
+                    .call_instead(known, waker.take().map(Call::Task));
+                drop(centre);
+                // The user's code, as all of a waker is.
+                drop(before);
+                return Poll::Pending;
+            }
+        };
+        *ticket = None;
+        drop(centre);
+        Poll::Ready(ready)
+    }
+
+    /// Leaves an object's place under the bound to who waits, or else to anyone.
+    pub(crate) fn leave_room(&self, ledger: &Ledger) {
+        if ledger.is_bounded() {
+            // Under the lock, so that nobody takes the place who has come later.
+            self.lock().leave_room(ledger);
+        } else {
+            ledger.leave_room();
+        }
+    }
+
+    #[cfg_attr(not(feature = "async"), allow(dead_code))]
+    /// Leaves the queue, passing on what was granted meanwhile.
+    pub(crate) fn cancel_wait(
+        &self,
+        idle: &impl Idle<C>,
+        ledger: &Ledger,
+        ticket: Ticket,
+        surplus: &mut Vec<NodePtr>,
+    ) {
+        self.lock().give_up_waiting(idle, ledger, ticket, surplus);
+    }
+}
+
+impl<C: Centre> Locked<'_, C> {
+    /// Gets `n` objects at once or a place in the queue.
+    fn arrive(
+        &mut self,
+        idle: &impl Idle<C>,
+        ledger: &Ledger,
+        n: usize,
+        call: impl FnOnce() -> Call,
+    ) -> Result<Result<Grant, Ticket>, AcquireError> {
+        if self.inside.closed {
+            return Err(AcquireError::Closed);
+        }
+        self.revoke_all();
+        let Inside {
+            waiters, shared, ..
+        } = &mut *self.inside;
+        Ok(waiters.arrive(n, call, ledger, || idle.grab(shared)))
+    }
+
+    /// Takes one out of the queue, and passes on what it had. Gives the lock up.
+    fn give_up_waiting(
+        mut self,
+        idle: &impl Idle<C>,
+        ledger: &Ledger,
+        ticket: Ticket,
+        surplus: &mut Vec<NodePtr>,
+    ) {
+        let (grant, call) = self.inside.waiters.leave(ticket);
+        let mut calls = Vec::new();
+        for node in grant.nodes {
+            match self.inside.waiters.offer(node) {
+                Ok(call) => calls.extend(call),
+                Err(node) if self.inside.closed => surplus.push(node),
+                Err(node) => surplus.extend(idle.keep(&mut self.inside.shared, node).err()),
             }
         }
+        for _ in 0..grant.admitted {
+            ledger.leave_room();
+            let last = ledger.release_ref();
+            debug_assert!(!last, "a `Pool` holds the pool");
+        }
+        // Even if there was nothing: the one behind may want less.
+        self.inside.waiters.offer_room(ledger, &mut calls);
+        drop(self);
+        drop(call);
+        calls.into_iter().for_each(Call::ring);
+    }
+
+    /// Leaves an object's place under the bound to who waits, or else to anyone; gives the lock up,
+    /// and calls.
+    pub(crate) fn leave_room(mut self, ledger: &Ledger) {
+        ledger.leave_room();
+        let mut calls = Vec::new();
+        self.inside.waiters.offer_room(ledger, &mut calls);
+        drop(self);
+        calls.into_iter().for_each(Call::ring);
     }
 }
 
