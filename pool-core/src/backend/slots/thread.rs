@@ -172,14 +172,19 @@ pub(super) fn recent(pool: u64) -> Option<Address> {
     RECENT.with(|recent| {
         let [first, second] = &recent.front;
         if first.is_of(pool) {
-            Some(first.slot.get())
-        } else if second.is_of(pool) {
-            Some(second.slot.get())
-        } else {
-            recent_in_table(pool)
+            return Some(first.slot.get());
         }
+        unlikely();
+        if second.is_of(pool) {
+            return Some(second.slot.get());
+        }
+        recent_in_table(pool)
     })
 }
+
+/// Has the compiler lay the code that comes after out of the way.
+#[cold]
+fn unlikely() {}
 
 #[inline(never)]
 fn recent_in_table(pool: u64) -> Option<Address> {
