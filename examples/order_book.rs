@@ -37,6 +37,7 @@ use pool_examples::{generator, lobster, report};
 /// pool, and prints the book's figures, the speed, and the stats of the pools.
 #[derive(Debug, Parser)]
 #[command(
+    version,
     after_help = "Exit codes: 0 success; 1 runs disagree, or the output cannot be written; \
                         2 an option, the file, or a row of it has to change."
 )]

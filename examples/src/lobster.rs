@@ -117,7 +117,7 @@ impl fmt::Display for RowError {
             found,
             ..
         } = self;
-        write!(f, "expected {expected} in field {field}, found {found}")
+        write!(f, "field {field}: expected {expected}, found {found}")
     }
 }
 
@@ -506,16 +506,16 @@ mod tests {
         let found = |row: &[u8]| parse(row).unwrap_err().to_string();
         assert_eq!(
             found(b""),
-            "expected a time in seconds after midnight, with at most 9 decimals in field 1, \
-             found an empty row"
+            "field 1: expected a time in seconds after midnight, with at most 9 decimals, found an \
+             empty row"
         );
         assert_eq!(
             found(b"1,2"),
-            "expected an order id, a whole number of 64 bits in field 3, found the end of the row"
+            "field 3: expected an order id, a whole number of 64 bits, found the end of the row"
         );
         assert_eq!(
             found(b"1,,3"),
-            "expected a message type from 1 to 7 in field 2, found an empty field"
+            "field 2: expected a message type from 1 to 7, found an empty field"
         );
         assert!(found(b"time,type").ends_with("found \"time\""));
         assert!(found(b"\xff\x1b[31m,1").ends_with(r#"found "\xff\x1b[31m""#));

@@ -258,7 +258,7 @@ fn a_bad_row_is_shown_with_its_place() {
         let (_folder, path) = file(format!("{good}{good}{row}\n{good}"));
         for threads in ["0", "1", "3"] {
             let output = order_book(&["--messages", &path, "--threads", threads]);
-            let place = format!("error: {path}:3:{column}: expected ");
+            let place = format!("error: {path}:3:{column}: field ");
             assert_fails(&output, 2, &[&place, says, ", found ", "--skip-bad"]);
         }
     }
@@ -272,7 +272,7 @@ fn bytes_of_any_kind_are_a_bad_row_too() {
     assert_fails(
         &output,
         2,
-        &[":2:1: expected ", r#"found "\xff\x00\x1b[2J\xfe""#],
+        &[":2:1: field 1: expected ", r#"found "\xff\x00\x1b[2J\xfe""#],
     );
 }
 

@@ -38,8 +38,8 @@ pub enum Backend {
     Heap,
     /// A stack under one lock.
     Mutex,
-    /// One queue for all threads: first in, first out. An array when the pool is bounded; a list
-    /// of blocks when not, which allocates a block every 31 releases.
+    /// One queue for all threads: first in, first out. An array when the pool is bounded, by
+    /// 67,108,864 objects at most; else a list of blocks, which allocates a block every 31 releases.
     Queue,
     /// A stack per thread, refilled and emptied by batches.
     #[default]

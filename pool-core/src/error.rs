@@ -67,8 +67,7 @@ impl fmt::Display for BuildError {
             }
             BuildErrorKind::BatchSizeTooLarge { batch_size, most } => write!(
                 f,
-                "batch size {batch_size} exceeds {most}: use a smaller batch, or `prefill` and \
-                 `grow_by` to have more objects at hand"
+                "batch size {batch_size} exceeds {most}: use a smaller batch"
             ),
             BuildErrorKind::BatchSizeWithoutBatches {
                 batch_size,

@@ -146,6 +146,31 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         unsafe { Self::destroy(this, node) };
     }
 
+    /// Drops an object and makes another in its place, under the same leave.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of `T` or the lifecycle's `create` does; the place is given back then.
+    ///
+    /// # Safety
+    ///
+    /// As for `destroy`; a `Pool` holds the pool.
+    pub(crate) unsafe fn remake(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+        let vacancy = Vacancy { inner: this, node };
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        inner.discarded.fetch_add(1, Ordering::Relaxed);
+        inner.ledger.count_remade();
+        // SAFETY: alive, as its object is.
+        let value = unsafe { Node::value(node) };
+        // SAFETY: the object is the caller's, who gives it up.
+        unsafe { destroy_value(value) };
+        let pool = this.as_ptr().cast_const().cast();
+        // SAFETY: alive, vacant since just now, and the caller's.
+        unsafe { Node::fill(node, pool, |place| inner.lifecycle.create_in(place)) };
+        std::mem::forget(vacancy);
+    }
+
     /// Moves the object out; its node and its place are given back.
     ///
     /// # Safety

@@ -89,6 +89,11 @@ impl Ledger {
         self.counts.created.fetch_add(created, Ordering::Relaxed);
     }
 
+    /// Counts an object made in the place of another.
+    pub(crate) fn count_remade(&self) {
+        self.counts.created.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn created(&self) -> u64 {
         self.counts.created.load(Ordering::Relaxed)
     }

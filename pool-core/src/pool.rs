@@ -92,7 +92,6 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
     ///
     /// ```
     /// use pool_core::Pool;
-    /// use std::process::Command;
     ///
     /// let pool = Pool::builder_with(|| Vec::<u8>::with_capacity(1500), |buffer| buffer.clear())
     ///     .capacity(64)
@@ -149,6 +148,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the pool was [closed](Self::close), or if making the object panics.
     #[inline]
+    #[track_caller]
     pub fn acquire(&self) -> Pooled<T, L> {
         match self.acquire_hit() {
             Some(object) => object,
@@ -158,14 +158,16 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     #[cold]
     #[inline(never)]
+    #[track_caller]
     fn closed(&self) -> ! {
-        panic!(
-            "acquire from pool {:?}, which is closed; use `try_acquire` where that can happen",
-            self.name().unwrap_or_default()
-        );
+        let name = self
+            .name()
+            .map_or(String::new(), |name| format!(" {name:?}"));
+        panic!("acquire from pool{name}, which is closed; use `try_acquire` where that can happen");
     }
 
     #[inline(never)]
+    #[track_caller]
     fn acquire_or_panic(&self) -> Pooled<T, L> {
         match self.acquire_slow(Patience::Forever) {
             Ok(object) => object,
@@ -390,6 +392,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If `n` exceeds the capacity, the pool was [closed](Self::close), or making an object panics.
     #[must_use]
+    #[track_caller]
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {
         if let Some(capacity) = self.capacity() {
             assert!(
@@ -413,8 +416,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making an object does; the others go back.
+    /// If making an object does; the others go back. If `n`, in a pool without a bound, exceeds the
+    /// address space.
     pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
+        if self.capacity().is_some_and(|capacity| n > capacity) && !self.is_closed() {
+            return Err(AcquireError::Exhausted);
+        }
         self.acquire_many_slow(n, Patience::None)
     }
 
@@ -441,19 +448,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         };
         // SAFETY: they were idle in this pool and are the caller's now.
         let mut burst = unsafe { Burst::new(nodes) };
-        let rejected = match config.reset_on {
-            ResetOn::Release => 0,
-            ResetOn::Acquire => burst.wipe_all(),
-        };
+        if config.reset_on == ResetOn::Acquire {
+            burst.wipe_all();
+        }
         while unmade.left > 0 {
             unmade.left -= 1;
             // SAFETY: held by this `Pool`, and admitted.
             let node = unsafe { Inner::create(self.inner) };
             // SAFETY: made just now.
             burst.push(unsafe { Pooled::new(node) });
-        }
-        for _ in 0..rejected {
-            burst.push(self.acquire_slow(patience)?);
         }
         Ok(burst)
     }
@@ -500,7 +503,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making an object does; those made before stay.
+    /// If making an object does; those made before stay. If `n` objects exceed the address space.
     pub fn reserve(&self, n: usize) -> usize {
         let Inner {
             store,
@@ -586,6 +589,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn close(&self) {
         // SAFETY: this `Pool` holds it.
         unsafe { Inner::close(self.inner) };
+    }
+
+    /// Whether the pool was [closed](Self::close).
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.inner().store.is_closed()
     }
 
     /// The counts of the pool; see [`Stats`]. Takes the backend's lock for a moment that grows with

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)] // Objects are owned through raw pointers.
 
 use std::any::Any;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::thread;
@@ -93,7 +94,7 @@ unsafe fn put_back<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node
     }
 }
 
-/// [`release`] of many objects of one pool at once.
+/// [`release`] of many objects at once, of one pool unless the user has exchanged some.
 ///
 /// # Panics
 ///
@@ -101,46 +102,52 @@ unsafe fn put_back<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node
 ///
 /// # Safety
 ///
-/// As for [`release`], for each; all are of one pool.
+/// As for [`release`], for each.
 pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
     let Some(first) = nodes.first() else {
         return;
     };
-    // SAFETY: nodes of the pool are nodes of `T`.
+    let mut panics = FirstPanic::default();
+    // SAFETY: by contract nodes of `T`.
     let first = unsafe { first.node::<T>() };
     // SAFETY: by contract.
     let inner = unsafe { pool_of::<T, L>(first) };
+    // Handles of other pools can have come into a burst; they go back to theirs. The first object
+    // keeps its pool alive meanwhile.
+    nodes.retain(|node| {
+        // SAFETY: by contract a node of `T`.
+        let node = unsafe { node.node::<T>() };
+        // SAFETY: by contract.
+        let ours = unsafe { pool_of::<T, L>(node) } == inner;
+        if !ours {
+            // SAFETY: by contract.
+            panics.catch(|| unsafe { release::<T, L>(node) });
+        }
+        ours
+    });
     // SAFETY: an object keeps the pool alive (LIFE-REFS).
     let reset_on = unsafe { (*inner.as_ptr()).config.reset_on };
-    let mut panic: Option<Panic> = None;
     if reset_on == ResetOn::Release {
         nodes.retain(|node| {
             // SAFETY: as above.
             let node = unsafe { node.node::<T>() };
             // SAFETY: by contract.
-            let wiped = catch_unwind(AssertUnwindSafe(|| unsafe { wipe(inner, node) }));
-            wiped.unwrap_or_else(|payload| {
-                panic.get_or_insert(payload);
-                false
-            })
+            panics
+                .catch(|| unsafe { wipe(inner, node) })
+                .unwrap_or(false)
         });
     }
     if !nodes.is_empty() {
         // SAFETY: the objects that are left keep the pool alive until they are put.
         let store = unsafe { &(*inner.as_ptr()).store };
-        let refused = store.put_many(nodes);
-        for_each_despite_panics(refused, |node| {
+        for node in store.put_many(nodes) {
             // SAFETY: as above.
             let node = unsafe { node.node() };
             // SAFETY: it is still the caller's.
-            unsafe { Inner::<T, L>::destroy(inner, node) };
-        });
+            panics.catch(|| unsafe { Inner::<T, L>::destroy(inner, node) });
+        }
     }
-    if let Some(panic) = panic
-        && !thread::panicking()
-    {
-        resume_unwind(panic);
-    }
+    panics.resume();
 }
 
 /// Resets and judges an object. `false`: it was not fit to be kept, and is destroyed.
@@ -167,6 +174,38 @@ pub(crate) unsafe fn wipe<T, L: Lifecycle<T>>(
         // SAFETY: the object is the caller's, who gives it up.
         judged => unsafe { reject(inner, node, judged.err()) },
     }
+}
+
+/// Resets and judges an object that is about to be acquired; one that is not reusable is made anew in
+/// its place, so that whoever has it keeps having one.
+///
+/// # Panics
+///
+/// If a hook does; the object is destroyed then.
+///
+/// # Safety
+///
+/// As for [`release`]; the object is not given up, unless this panics. A `Pool` holds the pool.
+pub(crate) unsafe fn wipe_or_remake<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
+    // SAFETY: by contract.
+    let inner = unsafe { pool_of::<T, L>(node) };
+    // SAFETY: the object keeps the pool alive (LIFE-REFS).
+    let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
+    // SAFETY: the object is the caller's alone.
+    let object = unsafe { Node::object(node) };
+    let panic = match reset_and_judge(lifecycle, object) {
+        Ok(true) => return,
+        Ok(false) => None,
+        Err(panic) => Some(panic),
+    };
+    if panic.is_some() && !thread::panicking() {
+        // SAFETY: the object is the caller's, who gives it up.
+        unsafe { reject(inner, node, panic) };
+        unreachable!("the panic has gone on");
+    }
+    panic.into_iter().for_each(forget_panic);
+    // SAFETY: the object is the caller's.
+    unsafe { Inner::remake(inner, node) };
 }
 
 /// What a panic leaves behind.
@@ -212,10 +251,9 @@ pub(crate) fn reject_with(panic: Option<Panic>, discard: impl FnOnce()) -> bool 
         return false;
     };
     // The drop of a broken object may panic too; the first panic is the one to see.
-    drop(catch_unwind(AssertUnwindSafe(discard)));
-    if !thread::panicking() {
-        resume_unwind(panic);
-    }
+    let mut panics = FirstPanic(Some(panic));
+    panics.catch(discard);
+    panics.resume();
     false
 }
 
@@ -226,27 +264,54 @@ pub(crate) fn reject_with(panic: Option<Panic>, discard: impl FnOnce()) -> bool 
 ///
 /// As for `drop_in_place`.
 pub(crate) unsafe fn destroy_value<T>(value: NonNull<T>) {
+    let mut panics = FirstPanic::default();
     // SAFETY: by contract.
-    let drop_value = || unsafe { value.drop_in_place() };
-    if thread::panicking() {
-        drop(catch_unwind(AssertUnwindSafe(drop_value)));
-    } else {
-        drop_value();
-    }
+    panics.catch(|| unsafe { value.drop_in_place() });
+    panics.resume();
 }
 
 /// Calls `f` with each item. A panic does not keep the others; the first goes on at the end, unless
 /// the thread unwinds already.
 pub(crate) fn for_each_despite_panics<I: IntoIterator>(items: I, mut f: impl FnMut(I::Item)) {
-    let mut first: Option<Panic> = None;
+    let mut panics = FirstPanic::default();
     for item in items {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(item))) {
-            first.get_or_insert(panic);
+        panics.catch(|| f(item));
+    }
+    panics.resume();
+}
+
+/// The first of the panics that were caught on the way.
+#[derive(Default)]
+pub(crate) struct FirstPanic(Option<Panic>);
+
+impl FirstPanic {
+    /// Runs `f`; `None` if it panics.
+    pub(crate) fn catch<R>(&mut self, f: impl FnOnce() -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(f)) {
+            Ok(result) => Some(result),
+            Err(panic) => {
+                match self.0 {
+                    None => self.0 = Some(panic),
+                    Some(_) => forget_panic(panic),
+                }
+                None
+            }
         }
     }
-    if let Some(panic) = first
-        && !thread::panicking()
-    {
-        resume_unwind(panic);
+
+    /// Lets the panic go on, if there was one and the thread does not unwind already.
+    pub(crate) fn resume(self) {
+        match self.0 {
+            Some(panic) if !thread::panicking() => resume_unwind(panic),
+            Some(panic) => forget_panic(panic),
+            None => {}
+        }
+    }
+}
+
+/// Drops what a panic left behind, which is the user's and may panic once more.
+pub(crate) fn forget_panic(panic: Panic) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        mem::forget(panic);
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// Gathered when asked for, under the backend's lock: a hit counts nothing. With handles at rest,
 /// that is while no thread is inside a call, the counts are exact, and
-/// `created - destroyed == idle + in_use`. Under load each is true of some moment during the call.
+/// `created - destroyed == idle + in_use`. Under load each is close to what was true during the call.
 ///
 /// # Examples
 ///
@@ -22,8 +22,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Objects that ever joined the pool: made by it, or attached. One whose making panicked counts
-    /// here and as destroyed.
+    /// Objects that ever joined the pool: made by it, or attached. One whose making panicked, or
+    /// did not come about because the pool was closed, counts here and as destroyed.
     pub created: usize,
     /// Objects that have left it: dropped, or detached.
     pub destroyed: usize,
@@ -36,8 +36,9 @@ pub struct Stats {
     pub cached: usize,
     /// Visits to the depot, in a [`Batched`](crate::Backend::Batched) pool.
     pub exchanges: usize,
-    /// Times that the thread caches were searched for idle objects, each at the price of a barrier
-    /// on every core.
+    /// Times that what threads keep for themselves (caches; in a [`Heap`](crate::Backend::Heap) or
+    /// [`Queue`](crate::Backend::Queue) pool, nothing but counts or marks) was called in to have the
+    /// whole picture, each at the price of a barrier on every core.
     pub revocations: usize,
     /// Objects dropped on their way back because they were not reusable or their reset panicked,
     /// or by [`discard`](crate::Pooled::discard).

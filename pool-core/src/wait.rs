@@ -16,6 +16,7 @@ use std::task::Waker;
 
 use crate::arena::NodePtr;
 use crate::ledger::Ledger;
+use crate::release::forget_panic;
 use crate::sync::Condvar;
 
 /// What was waited for: idle objects, and leave to make some more.
@@ -50,7 +51,11 @@ impl Call {
     pub(crate) fn ring(self) {
         match self {
             Call::Thread(bell) => bell.notify_one(),
-            Call::Task(waker) => drop(catch_unwind(AssertUnwindSafe(|| waker.wake()))),
+            Call::Task(waker) => {
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                    forget_panic(panic);
+                }
+            }
         }
     }
 }

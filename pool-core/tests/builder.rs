@@ -2,9 +2,7 @@
 
 use std::error::Error;
 
-use pool_core::{
-    AcquireError, Backend, BuildError, Builder, Derived, Pool, ResetOn, Stats, unsync,
-};
+use pool_core::{AcquireError, Backend, BuildError, Builder, Pool, ResetOn, Stats, unsync};
 
 fn message<T: pool_core::Poolable>(builder: Builder<T>) -> String {
     let error: BuildError = builder.build().unwrap_err();
@@ -142,7 +140,6 @@ fn setters_in_any_order_and_the_last_word_counts() {
 fn defaults() {
     assert_eq!(Backend::default(), Backend::Batched);
     assert_eq!(ResetOn::default(), ResetOn::Release);
-    assert_eq!(Derived, Derived::default());
     let pools = [
         Pool::<u64>::new(),
         Pool::<u64>::default(),
@@ -177,8 +174,9 @@ fn the_default_batch_suits_the_bound() {
         (512, 64),
         (1 << 20, 64),
     ] {
-        let pool = builder().capacity(capacity).build().unwrap();
         let objects = capacity.min(1_000);
+        let builder = builder().capacity(capacity).prefill(objects);
+        let pool = builder.build().unwrap();
         drop((0..objects).map(|_| pool.acquire()).collect::<Vec<_>>());
         // A cache that is full, but for what its last exchange gave away.
         let cached = pool.stats().cached;

@@ -60,6 +60,7 @@ twins! {
     field_type_has_no_default,
     field_type_in_enum_is_not_poolable,
     field_type_is_not_poolable,
+    field_without_size,
     field_word_on_type,
     field_word_on_variant,
     init_with_nothing_after_equals,

@@ -755,7 +755,7 @@ fn config(cases: usize) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn heap_does_as_the_model(choices in choices(), ops in ops(op())) {
@@ -787,7 +787,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(100))]
+    #![proptest_config(config(50))]
 
     /// Against the simplest of them; with what all of them can do, the pool for one thread too.
     #[test]

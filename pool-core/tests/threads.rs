@@ -4,7 +4,7 @@
 mod support;
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
@@ -292,12 +292,12 @@ fn a_burst_that_waits_is_served_among_singles(backend: Backend) {
             assert_eq!(burst.len(), 6);
         });
         until(|| pool.stats().waits > waits);
-        // The others go on meanwhile, and wait for nothing.
+        // The others go on meanwhile, with what it leaves them.
         let singles: Vec<_> = (0..2)
             .map(|_| {
                 scope.spawn(move || {
                     for _ in 0..5_000 {
-                        drop(pool.try_acquire().unwrap());
+                        drop(pool.try_acquire());
                     }
                 })
             })
@@ -425,8 +425,12 @@ fn closing_under_load_wakes_everyone(backend: Backend) {
             until(|| round % 2 == 0 || pool.stats().waits > 0);
             pool.close();
         });
-        assert_eq!(at_rest(&pool, &tally).in_use, 0);
+        // A place that a waiter was given and had no time to fill counts as one that came and went.
+        let stats = pool.stats();
+        assert_eq!((stats.idle, stats.in_use), (0, 0));
+        assert_eq!(stats.created, stats.destroyed);
         assert_eq!(tally.alive(), 0);
+        assert!(tally.most() <= 3);
     }
 }
 
@@ -908,8 +912,9 @@ fn a_cache_is_as_large_as_documented() {
     for batch in [1, 2, 7, 64] {
         batched(batch, |pool| {
             let mut dice = Dice::new(batch);
+            pool.reserve(10 * batch);
             // Whatever it does; the history that earns more is longer.
-            for _ in 0..100 {
+            for _ in 0..20 {
                 let n = dice.roll(5 * batch + 2);
                 drop((0..n).map(|_| pool.acquire()).collect::<Vec<_>>());
                 let stats = pool.stats();
@@ -965,7 +970,7 @@ fn a_thread_that_keeps_missing_earns_larger_exchanges() {
             drop((0..BURST).map(|_| pool.acquire()).collect::<Vec<_>>());
             pool.stats().exchanges - before
         };
-        round();
+        pool.reserve(BURST);
         let at_first = round();
         for _ in 0..100 {
             round();
@@ -979,20 +984,12 @@ fn a_thread_that_keeps_missing_earns_larger_exchanges() {
             "{at_first} visits at first, {at_last} at last"
         );
 
-        // It loses them when its visits become rare.
-        for _ in 0..50 {
-            for _ in 0..10_000 {
-                drop(pool.acquire());
-            }
-            drop((0..5 * BATCH).map(|_| pool.acquire()).collect::<Vec<_>>());
-        }
-        // And when its cache is taken away.
+        // It loses them when its cache is taken away.
+        assert!(pool.stats().cached > 2 * BATCH);
         pool.trim(BURST);
-        for _ in 0..10 {
-            drop((0..20 * BATCH).map(|_| pool.acquire()).collect::<Vec<_>>());
-            let stats = pool.stats();
-            assert!(stats.cached <= 2 * BATCH, "{stats:?}");
-        }
+        drop((0..20 * BATCH).map(|_| pool.acquire()).collect::<Vec<_>>());
+        let stats = pool.stats();
+        assert!(stats.cached <= 2 * BATCH, "{stats:?}");
     });
 }
 
@@ -1059,12 +1056,13 @@ fn panics_under_load_lose_no_place() {
             let (makes, resets) = (tally.clone(), AtomicUsize::new(0));
             let script = Script::new(move || makes.object()).reset(move |_| {
                 let n = resets.fetch_add(1, Ordering::Relaxed);
-                assert!(n % 50 != 49, "reset went wrong");
+                if n % 50 == 49 {
+                    // Without a word, and its pages of backtraces.
+                    resume_unwind(Box::new("reset went wrong"));
+                }
             });
             let pool = Pool::builder_for(script).backend(backend);
             let pool = pool.capacity(2).build().unwrap();
-            let hook = std::panic::take_hook();
-            std::panic::set_hook(Box::new(|_| ())); // Not a page of backtraces.
             thread::scope(|scope| {
                 for _ in 0..4 {
                     scope.spawn(|| {
@@ -1075,7 +1073,6 @@ fn panics_under_load_lose_no_place() {
                     });
                 }
             });
-            std::panic::set_hook(hook);
             assert_eq!(at_rest(&pool, &tally).in_use, 0);
             assert_eq!(pool.try_acquire_many(2).map(|burst| burst.len()), Ok(2));
         });
@@ -1094,13 +1091,23 @@ fn a_thread_that_panics_gives_back_what_it_holds() {
                     let _held = (pool.acquire(), pool.acquire_many(2));
                     panic!("on the way");
                 });
-                if let Err(panic) = holder.join() {
-                    std::panic::resume_unwind(panic);
-                }
+                let Err(panic) = holder.join();
+                resume_unwind(panic);
             });
         });
         assert_eq!(message, "on the way");
         assert_eq!(at_rest(&pool, &tally).in_use, 0);
         assert_eq!(pool.try_acquire_many(3).map(|burst| burst.len()), Ok(3));
     }
+}
+
+/// An acquire that found nothing to exchange counted as one, so whoever made its objects itself had a
+/// large cache at once.
+#[test]
+fn making_objects_earns_no_larger_cache() {
+    batched(8, |pool| {
+        drop((0..1_000).map(|_| pool.acquire()).collect::<Vec<_>>());
+        let stats = pool.stats();
+        assert!(stats.cached <= 16, "{stats:?}");
+    });
 }

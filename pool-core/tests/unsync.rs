@@ -203,3 +203,28 @@ fn hooks_may_use_the_same_pool() {
     drop((last, pool));
     assert_eq!(tally.alive(), 0);
 }
+
+/// Counted anew after each object, the idle ones were never enough for ever.
+#[test]
+fn a_create_that_takes_idle_objects_does_not_keep_reserve_for_ever() {
+    thread_local! {
+        static HOME: RefCell<Option<Pool<u8, Taking>>> = const { RefCell::new(None) };
+        static MADE: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+    struct Taking;
+    impl Lifecycle<u8> for Taking {
+        fn create(&self) -> u8 {
+            MADE.set(MADE.get() + 1);
+            assert!(MADE.get() < 1_000, "reserve goes on for ever");
+            if let Some(pool) = HOME.with(|home| home.borrow().clone()) {
+                drop(pool.drain());
+            }
+            0
+        }
+        fn reset(&self, _object: &mut u8) {}
+    }
+    let pool = Pool::builder_for(Taking).build().unwrap();
+    HOME.with(|home| *home.borrow_mut() = Some(pool.clone()));
+    assert_eq!(pool.reserve(2), 1);
+    HOME.with(|home| home.borrow_mut().take());
+}

@@ -204,6 +204,12 @@ fn plan_fields(
 
 fn plan_field(position: usize, field: Field, errors: &mut Errors) -> FieldPlan {
     let words = field.words;
+    if is_unsized(&field.ty) {
+        errors.on_unsized(
+            &field.ty,
+            "an object of a pool has a size, and this field has none; put it behind a `Box`",
+        );
+    }
     if let (Some(_), Some(init)) = (&words.default, &words.init) {
         errors.on(
             &init.word,
@@ -256,6 +262,17 @@ impl FieldPlan {
             Reset::Poolable | Reset::Call(_) => true,
             Reset::Remake | Reset::Skip => self.limit.is_some(),
         }
+    }
+}
+
+/// Whether the type, as it is written, has no size.
+fn is_unsized(ty: &Type) -> bool {
+    match ty {
+        Type::Group(group) => is_unsized(&group.elem),
+        Type::Paren(paren) => is_unsized(&paren.elem),
+        Type::Slice(_) | Type::TraitObject(_) => true,
+        Type::Path(path) => path.qself.is_none() && path.path.is_ident("str"),
+        _ => false,
     }
 }
 

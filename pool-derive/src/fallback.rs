@@ -16,6 +16,8 @@ use syn::{Generics, Ident, Path};
 pub(crate) struct Errors {
     found: Option<syn::Error>,
     asked: bool,
+    /// The type has no size, so not even a stub can be an impl for it.
+    unsized_type: bool,
 }
 
 impl Errors {
@@ -35,6 +37,17 @@ impl Errors {
             Some(found) => found.combine(error),
             none => *none = Some(error),
         }
+    }
+
+    /// Reports a mistake because of which no impl at all would compile.
+    pub(crate) fn on_unsized(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.unsized_type = true;
+        self.on(tokens, message);
+    }
+
+    /// Whether a [`stub`] can stand for the impl.
+    pub(crate) fn stub_fits(&self) -> bool {
+        !self.unsized_type
     }
 
     /// How many there are so far.

@@ -440,10 +440,14 @@ fn derive(input: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
     let input = ast::Input::read(input, &mut errors);
     let krate = input.krate();
     let plan = check::check(input, &mut errors);
+    let stub_fits = errors.stub_fits();
     match (errors.finish(), plan) {
         (Ok(()), Some(plan)) => expand::expand(&plan),
         (result, _) => {
-            let mut output = fallback::stub(&ident, &generics, &krate);
+            let mut output = match stub_fits {
+                true => fallback::stub(&ident, &generics, &krate),
+                false => proc_macro2::TokenStream::new(),
+            };
             output.extend(result.err().map(syn::Error::into_compile_error));
             output
         }

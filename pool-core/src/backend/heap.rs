@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use super::slots::{Centre, Idle, Locked, OwnedCount, Slot, Slots, Word};
-use super::{Counts, NotFrozen, Store, Taken, send_away, waits_in_slots};
+use super::{Counts, NotFrozen, Store, Taken, centre_in_slots, send_away};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
@@ -101,13 +101,13 @@ impl Heap {
     }
 
     fn totals_of(centre: &mut Locked<'_, Totals>) -> (u64, u64) {
-        let (mut created, mut destroyed) = (0, 0);
-        centre.for_each_active(|_, tally| {
-            created += tally.created.get();
-            destroyed += tally.destroyed.get();
-        });
-        let totals = centre.shared();
-        (totals.created + created, totals.destroyed + destroyed)
+        // Those destroyed first: each was made before, and is among those made when these are
+        // counted after.
+        let mut destroyed = centre.shared().destroyed;
+        centre.for_each_active(|_, tally| destroyed += tally.destroyed.get());
+        let mut created = centre.shared().created;
+        centre.for_each_active(|_, tally| created += tally.created.get());
+        (created, destroyed)
     }
 }
 
@@ -156,8 +156,10 @@ impl Store for Heap {
         n: usize,
         _surplus: &mut Vec<NodePtr>,
     ) -> Result<Vec<NodePtr>, AcquireError> {
+        // Before leave is taken, which a panic here would lose.
+        let nodes = Vec::with_capacity(n);
         match self.admit_many(ledger, n) {
-            Counted::Yes => Ok(Vec::with_capacity(n)),
+            Counted::Yes => Ok(nodes),
             Counted::AtTheBound => Err(AcquireError::Exhausted),
             Counted::Closed => Err(AcquireError::Closed),
         }
@@ -167,7 +169,7 @@ impl Store for Heap {
         nodes
     }
 
-    waits_in_slots!();
+    centre_in_slots!();
 
     fn gather(&self, _keep: usize) -> Vec<NodePtr> {
         Vec::new()
@@ -241,6 +243,6 @@ impl Store for Heap {
             return (ledger.created(), ledger.live());
         }
         let (created, destroyed) = Self::totals_of(&mut centre);
-        (created, (created - destroyed) as usize)
+        (created, created.saturating_sub(destroyed) as usize)
     }
 }

@@ -130,6 +130,9 @@ pub(crate) trait Store {
     /// Puts what the calling thread caches where every thread finds it.
     fn flush(&self) {}
 
+    /// Whether the pool was closed.
+    fn is_closed(&self) -> bool;
+
     /// Counts, exact once handles are at rest.
     fn counts(&self) -> Counts;
 
@@ -147,10 +150,14 @@ pub(crate) trait Store {
     }
 }
 
-/// The part of [`Store`] that is about waiting, for one that has its centre in `slots` and says what is
+/// The part of [`Store`] that is the same for all: waiting, and whether the pool is closed; for one that has its centre in `slots` and says what is
 /// [`Idle`](slots::Idle) there.
-macro_rules! waits_in_slots {
+macro_rules! centre_in_slots {
     () => {
+        fn is_closed(&self) -> bool {
+            self.slots.lock().is_closed()
+        }
+
         fn wait(
             &self,
             ledger: &Ledger,
@@ -176,7 +183,7 @@ macro_rules! waits_in_slots {
         }
     };
 }
-use waits_in_slots;
+use centre_in_slots;
 
 /// What those who waited had when the pool was closed, to be destroyed.
 fn send_away(ledger: &Ledger, grant: Grant) -> Vec<NodePtr> {
@@ -310,6 +317,10 @@ impl Store for AnyStore {
 
     fn flush(&self) {
         each!(self, store => store.flush());
+    }
+
+    fn is_closed(&self) -> bool {
+        each!(self, store => store.is_closed())
     }
 
     fn counts(&self) -> Counts {

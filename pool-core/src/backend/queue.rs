@@ -14,7 +14,7 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 
 use super::buffers::Buffers;
 use super::slots::{Centre, Idle, Slots, Word};
-use super::{Counts, NotFrozen, Store, Taken, admit_unless, send_away, waits_in_slots};
+use super::{Counts, NotFrozen, Store, Taken, admit_unless, centre_in_slots, send_away};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
@@ -230,7 +230,7 @@ impl Store for Queue {
         nodes
     }
 
-    waits_in_slots!();
+    centre_in_slots!();
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();

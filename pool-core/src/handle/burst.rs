@@ -9,7 +9,7 @@ use std::vec;
 use super::Pooled;
 use crate::arena::NodePtr;
 use crate::lifecycle::{Derived, Lifecycle};
-use crate::release::{pool_of, release_many, wipe};
+use crate::release::{release_many, wipe_or_remake};
 
 /// Objects of one pool, acquired together and given back together, in one visit to the thread's
 /// cache each way; from [`Pool::acquire_many`](crate::Pool::acquire_many).
@@ -60,24 +60,22 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         self.handles.push(handle);
     }
 
-    /// Wipes each object, for a pool that does so when they are acquired. Gives how many were
-    /// rejected, and are no longer here.
-    pub(crate) fn wipe_all(&mut self) -> usize {
-        let (before, mut at) = (self.handles.len(), 0);
-        while at < self.handles.len() {
+    /// Wipes each object, for a pool that does so when they are acquired; one that is not reusable is
+    /// made anew in its place.
+    ///
+    /// # Panics
+    ///
+    /// If a hook does. Its object is destroyed, the others go back.
+    pub(crate) fn wipe_all(&mut self) {
+        for at in 0..self.handles.len() {
             let node = Pooled::into_node(self.handles.swap_remove(at));
-            // SAFETY: the node holds the handle's object.
-            let pool = unsafe { pool_of::<T, L>(node) };
             // SAFETY: the handle's object, which it gave up.
-            if unsafe { wipe(pool, node) } {
-                // SAFETY: as above; it was not rejected.
-                self.handles.push(unsafe { Pooled::new(node) });
-                let last = self.handles.len() - 1;
-                self.handles.swap(at, last);
-                at += 1;
-            }
+            unsafe { wipe_or_remake::<T, L>(node) };
+            // SAFETY: as above; it holds an object still, or again.
+            self.handles.push(unsafe { Pooled::new(node) });
+            let last = self.handles.len() - 1;
+            self.handles.swap(at, last);
         }
-        before - self.handles.len()
     }
 
     /// How many objects there are.

@@ -104,11 +104,18 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn acquire(&self) -> Pooled<T, L> {
         match self.try_acquire() {
             Ok(object) => object,
-            Err(error) => panic!(
-                "acquire from pool {:?}: {error}; use `try_acquire` where that can happen",
-                self.name().unwrap_or_default()
-            ),
+            Err(error) => self.refuse(error),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn refuse(&self, error: AcquireError) -> ! {
+        let name = self
+            .name()
+            .map_or(String::new(), |name| format!(" {name:?}"));
+        panic!("acquire from pool{name}: {error}; use `try_acquire` where that can happen");
     }
 
     /// Takes an idle object, or makes one if the bound allows.
@@ -192,7 +199,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// If making an object does; those made before stay.
     pub fn reserve(&self, n: usize) -> usize {
         let n = n.min(self.inner().config.max_idle.unwrap_or(usize::MAX));
-        while self.idle() < n && self.inner().admit().is_ok() {
+        // Counted once: what hooks take meanwhile is theirs.
+        for _ in self.idle()..n {
+            if self.inner().admit().is_err() {
+                break;
+            }
             let node = self.create();
             // SAFETY: made just now, and kept since fewer are idle than may be.
             unsafe { Inner::put(self.inner, node) };

@@ -144,18 +144,18 @@ impl Depot {
     /// Hands batches to a cache that is empty, as many as its width allows; `false` if none is here.
     /// The owner copies them to its stack after the lock is given up.
     pub(super) fn hand_over(&mut self, cache: &mut Cache) -> bool {
+        if self.idle() == 0 {
+            return false;
+        }
         if self.adapts() {
             cache.visit(true);
         }
         self.take_surplus_shells(cache);
         let rest = self.full.len().saturating_sub(cache.width());
         cache.incoming.extend(self.full.drain(rest..));
-        if cache.incoming.is_empty() && self.loose.len() > 0 {
+        if cache.incoming.is_empty() {
             let shell = self.shell();
             cache.incoming.push(mem::replace(&mut self.loose, shell));
-        }
-        if cache.incoming.is_empty() {
-            return false;
         }
         self.visited();
         true
@@ -165,7 +165,7 @@ impl Depot {
     pub(super) fn take_over(&mut self, cache: &mut Cache) -> usize {
         let given = cache.outgoing.len();
         self.full.append(&mut cache.outgoing);
-        if self.adapts() {
+        if self.adapts() && given > 0 {
             cache.visit(false);
         }
         // For the next time.

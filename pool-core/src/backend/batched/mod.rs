@@ -17,7 +17,7 @@ use self::cache::{Batch, Cache};
 use self::depot::Depot;
 use super::buffers::Buffers;
 use super::slots::{self, Idle, Locked, Slot, Slots, Word};
-use super::{Counts, NotFrozen, Store, Taken, send_away, waits_in_slots};
+use super::{Counts, NotFrozen, Store, Taken, centre_in_slots, send_away};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
@@ -355,7 +355,7 @@ impl Store for Batched {
         refused
     }
 
-    waits_in_slots!();
+    centre_in_slots!();
 
     fn gather(&self, keep: usize) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();

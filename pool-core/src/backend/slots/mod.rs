@@ -147,6 +147,9 @@ impl<C: Centre> Slots<C> {
             }
         };
         inside.taken.push(slot);
+        // A thread's end asks for no memory.
+        let (taken, vacant) = (inside.taken.len(), inside.vacant.len());
+        inside.vacant.reserve(taken.saturating_sub(vacant));
         let slots: Arc<dyn GiveUp> = self.clone();
         (slot.cast(), slots)
     }
@@ -524,8 +527,9 @@ impl<C: Centre> Locked<'_, C> {
         // Even if there was nothing: the one behind may want less.
         self.inside.waiters.offer_room(ledger, &mut calls);
         drop(self);
-        drop(call);
         calls.into_iter().for_each(Call::ring);
+        // The user's code, last.
+        drop(call);
     }
 
     /// Leaves an object's place under the bound to who waits, or else to anyone; gives the lock up,
@@ -553,17 +557,18 @@ impl OwnedCount {
     /// Adds `n`. Owner only: a load and a store, no read-modify-write.
     #[inline(always)]
     pub(crate) fn add(&self, n: u64) {
-        self.set(self.get() + n);
+        self.set(self.get().wrapping_add(n));
     }
 
     #[inline(always)]
     pub(crate) fn get(&self) -> u64 {
-        // Relaxed: a count on its own; exact once the owner is at rest.
-        self.0.load(Ordering::Relaxed)
+        // Acquire: what happened before the count, in other counts too, is seen with it; pairs with
+        // `set`.
+        self.0.load(Ordering::Acquire)
     }
 
     #[inline(always)]
     pub(crate) fn set(&self, count: u64) {
-        self.0.store(count, Ordering::Relaxed);
+        self.0.store(count, Ordering::Release);
     }
 }

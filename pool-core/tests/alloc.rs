@@ -1,0 +1,511 @@
+//! Memory: what allocates and what does not, counted by the allocator itself.
+//!
+//! All in one test, since what is counted is the process's: nothing else runs meanwhile.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use crossbeam_queue::ArrayQueue;
+
+use pool_core::{Backend, Burst, Pool, Pooled, ResetOn, unsync};
+
+use support::keeps;
+
+struct CountingAllocator;
+
+/// Blocks that were asked for, ever.
+static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+/// Blocks and bytes that were not given back.
+static LIVE_BLOCKS: AtomicIsize = AtomicIsize::new(0);
+static LIVE_BYTES: AtomicIsize = AtomicIsize::new(0);
+
+fn counted_in(bytes: usize) {
+    BLOCKS.fetch_add(1, Ordering::Relaxed);
+    LIVE_BLOCKS.fetch_add(1, Ordering::Relaxed);
+    LIVE_BYTES.fetch_add(bytes.cast_signed(), Ordering::Relaxed);
+}
+
+fn counted_out(bytes: usize) {
+    LIVE_BLOCKS.fetch_sub(1, Ordering::Relaxed);
+    LIVE_BYTES.fetch_sub(bytes.cast_signed(), Ordering::Relaxed);
+}
+
+// SAFETY: the system's allocator, and some counts.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        counted_in(layout.size());
+        // SAFETY: by contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        counted_in(layout.size());
+        // SAFETY: by contract.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        counted_out(layout.size());
+        // SAFETY: by contract.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        counted_out(layout.size());
+        counted_in(size);
+        // SAFETY: by contract.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// How many blocks are asked for while `f` runs, by all threads.
+fn blocks_of(f: impl FnOnce()) -> usize {
+    let before = BLOCKS.load(Ordering::SeqCst);
+    f();
+    BLOCKS.load(Ordering::SeqCst) - before
+}
+
+fn live() -> (isize, isize) {
+    (
+        LIVE_BLOCKS.load(Ordering::SeqCst),
+        LIVE_BYTES.load(Ordering::SeqCst),
+    )
+}
+
+/// What `f` leaves behind, when it was run before.
+fn left_behind(mut f: impl FnMut()) -> (isize, isize) {
+    f();
+    f();
+    let (blocks, bytes) = live();
+    f();
+    let (blocks_after, bytes_after) = live();
+    (blocks_after - blocks, bytes_after - bytes)
+}
+
+type Message = [u64; 8];
+
+/// Those that promise to allocate nothing.
+const QUIET: [Backend; 3] = [Backend::Mutex, Backend::Queue, Backend::Batched];
+
+fn bounded(backend: Backend, capacity: usize) -> Pool<Message> {
+    let builder = Pool::<Message>::builder().backend(backend);
+    builder.capacity(capacity).build().unwrap()
+}
+
+/// One that has made all its objects.
+fn filled(backend: Backend, capacity: usize) -> Pool<Message> {
+    let builder = Pool::<Message>::builder().backend(backend);
+    builder
+        .capacity(capacity)
+        .prefill(capacity)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn memory() {
+    for backend in QUIET {
+        println!("{backend}");
+        one_thread_asks_for_nothing(backend);
+        resets_on_acquire_ask_for_nothing(backend);
+        two_threads_ask_for_nothing(backend);
+        bursts_of_two_threads_ask_for_nothing(backend);
+        what_leaves_and_joins_uses_the_same_memory(backend);
+        reserve_and_trim_do_not_grow(backend);
+        exhaustion_asks_for_nothing(backend);
+    }
+    caches_without_a_bound_ask_for_nothing();
+    the_control_asks_for_every_object();
+    the_pool_for_one_thread_asks_for_nothing();
+    for backend in Backend::ALL {
+        println!("{backend}");
+        the_end_gives_everything_back(backend);
+        pools_one_after_another_stay_flat(backend);
+        threads_one_after_another_stay_flat(backend);
+    }
+    a_thread_of_many_pools_stays_flat();
+    what_an_object_and_a_pool_take();
+}
+
+/// One by one, within a cache and beyond it, and in bursts.
+fn one_thread_asks_for_nothing(backend: Backend) {
+    let pool = bounded(backend, 1_000);
+    let mut held = Vec::with_capacity(1_000);
+    let mut round = || {
+        for n in [1, 10, 63, 64, 65, 129, 500, 1_000] {
+            held.extend((0..n).map(|_| pool.acquire()));
+            held.clear();
+            drop(pool.acquire_many(n));
+            let mut burst = pool.acquire_many(n);
+            burst[n - 1][0] = 7;
+            held.push(pool.try_acquire_idle().unwrap_or_else(|_| {
+                drop(burst);
+                pool.acquire()
+            }));
+            held.clear();
+        }
+        pool.flush();
+    };
+    // Until it has earned what it can.
+    for _ in 0..100 {
+        round();
+    }
+    let blocks = blocks_of(|| (0..100).for_each(|_| round()));
+    assert_eq!(blocks, 0);
+}
+
+fn resets_on_acquire_ask_for_nothing(backend: Backend) {
+    let builder = Pool::<Message>::builder().backend(backend);
+    let builder = builder.reset_on(ResetOn::Acquire).capacity(300);
+    let pool = builder.build().unwrap();
+    let mut held = Vec::with_capacity(300);
+    let mut round = || {
+        held.extend((0..300).map(|_| pool.acquire()));
+        held.clear();
+        drop(pool.acquire_many(100));
+        drop(pool.acquire_many(300));
+    };
+    for _ in 0..100 {
+        round();
+    }
+    assert_eq!(blocks_of(|| (0..100).for_each(|_| round())), 0);
+}
+
+/// Runs `make` and `take` on two threads with a queue between them, again and again, until they have
+/// done so without asking for a block. That takes a few times: how much is under way at once, and so
+/// how many batches and buffers it takes, is chance.
+fn settles_over_a_queue<T: Send>(
+    length: usize,
+    rounds: usize,
+    make: impl Fn() -> T + Sync,
+    take: impl Fn(T) + Sync,
+) {
+    let queue = ArrayQueue::<T>::new(length);
+    let (phase, settled) = (Barrier::new(3), AtomicBool::new(false));
+    let in_phases = |f: &dyn Fn()| {
+        while !settled.load(Ordering::SeqCst) {
+            phase.wait();
+            (0..rounds).for_each(|_| f());
+            phase.wait();
+            phase.wait(); // Counted now; the end of the thread is none of this.
+        }
+    };
+    let mut blocks = Vec::with_capacity(20);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            in_phases(&|| {
+                let mut value = make();
+                while let Err(back) = queue.push(value) {
+                    value = back;
+                    thread::yield_now();
+                }
+            });
+        });
+        scope.spawn(|| {
+            in_phases(&|| {
+                while queue.pop().map(&take).is_none() {
+                    thread::yield_now();
+                }
+            });
+        });
+        while !settled.load(Ordering::SeqCst) {
+            phase.wait();
+            blocks.push(blocks_of(|| {
+                phase.wait();
+            }));
+            let over = blocks.ends_with(&[0, 0]) || blocks.len() == blocks.capacity();
+            settled.store(over, Ordering::SeqCst);
+            phase.wait();
+        }
+    });
+    assert!(blocks.ends_with(&[0, 0]), "blocks asked for: {blocks:?}");
+}
+
+/// One acquires, the other drops: every object makes its way through the depot.
+fn two_threads_ask_for_nothing(backend: Backend) {
+    let pool = filled(backend, 2_000);
+    let before = pool.stats().exchanges;
+    settles_over_a_queue(256, 20_000, || pool.acquire(), drop);
+    if support::caches(backend) {
+        assert!(pool.stats().exchanges > before + 100);
+    }
+}
+
+fn bursts_of_two_threads_ask_for_nothing(backend: Backend) {
+    let pool = filled(backend, 2_000);
+    // As many buffers as there can be bursts at a time, and as large.
+    drop((0..12).map(|_| pool.acquire_many(150)).collect::<Vec<_>>());
+    for n in [1, 32, 150] {
+        let take = |burst: Burst<Message>| assert_eq!(burst.len(), n);
+        settles_over_a_queue(4, 2_000, || pool.acquire_many(n), take);
+    }
+}
+
+fn what_leaves_and_joins_uses_the_same_memory(backend: Backend) {
+    let pool = bounded(backend, 100);
+    let mut held = Vec::with_capacity(100);
+    let mut round = || {
+        for _ in 0..100 {
+            assert_eq!(Pooled::detach(pool.acquire()), [0; 8]);
+            Pooled::discard(pool.acquire());
+            held.push(pool.attach([1; 8]).unwrap());
+        }
+        for handle in held.drain(..) {
+            assert_eq!(Pooled::detach(handle), [1; 8]);
+        }
+    };
+    round();
+    assert_eq!(blocks_of(|| (0..100).for_each(|_| round())), 0);
+    assert_eq!((pool.idle(), pool.in_use()), (0, 0));
+}
+
+/// Memory kept after a burst (netty #9665): what `trim` cannot give back is used again.
+fn reserve_and_trim_do_not_grow(backend: Backend) {
+    let builder = Pool::<Message>::builder().backend(backend);
+    let pool = builder.build().unwrap();
+    let cycle = || {
+        assert_eq!(pool.reserve(1_000), 1_000);
+        drop(pool.acquire_many(700));
+        drop((0..200).map(|_| pool.acquire()).collect::<Vec<_>>());
+        pool.trim(0);
+    };
+    (0..10).for_each(|_| cycle());
+    let (_, before) = live();
+    (0..200).for_each(|_| cycle());
+    let (_, after) = live();
+    assert!(after <= before, "{} bytes more", after - before);
+}
+
+fn exhaustion_asks_for_nothing(backend: Backend) {
+    let pool = bounded(backend, 10);
+    let held: Vec<_> = (0..9).map(|_| pool.acquire()).collect();
+    let round = || {
+        let last = pool.try_acquire().unwrap();
+        assert!(pool.try_acquire().is_err());
+        assert!(pool.try_acquire_idle().is_err());
+        assert!(pool.try_acquire_many(2).is_err());
+        assert_eq!(pool.stats().in_use, 10);
+        drop(last);
+        assert!(pool.try_acquire_many(2).is_err());
+    };
+    (0..100).for_each(|_| round());
+    assert_eq!(blocks_of(|| (0..1_000).for_each(|_| round())), 0);
+    drop(held);
+}
+
+fn caches_without_a_bound_ask_for_nothing() {
+    for batch_size in [1, 8, 64] {
+        let builder = Pool::<Message>::builder().batch_size(batch_size);
+        let pool = builder.build().unwrap();
+        let mut held = Vec::with_capacity(2_000);
+        let mut round = || {
+            for n in [1, batch_size, 3 * batch_size, 1_000] {
+                held.extend((0..n).map(|_| pool.acquire()));
+                held.clear();
+                drop(pool.acquire_many(n));
+            }
+        };
+        (0..100).for_each(|_| round());
+        assert_eq!(blocks_of(|| (0..100).for_each(|_| round())), 0);
+        // What another thread takes and gives, too.
+        pool.reserve(3_000);
+        settles_over_a_queue(256, 20_000, || pool.acquire(), drop);
+    }
+}
+
+/// As fast as the allocator under it, and no faster.
+fn the_control_asks_for_every_object() {
+    let pool = bounded(Backend::Heap, 100);
+    drop(pool.acquire());
+    let blocks = blocks_of(|| (0..1_000).for_each(|_| drop(pool.acquire())));
+    assert_eq!(blocks, 1_000);
+    let blocks = blocks_of(|| {
+        for _ in 0..1_000 {
+            assert_eq!(Pooled::detach(pool.acquire()), [0; 8]);
+        }
+    });
+    assert_eq!(blocks, 1_000);
+}
+
+fn the_pool_for_one_thread_asks_for_nothing() {
+    let builder = unsync::Pool::<Message>::builder();
+    let pool = builder.capacity(500).build().unwrap();
+    let mut held = Vec::with_capacity(500);
+    let mut round = || {
+        held.extend((0..500).map(|_| pool.acquire()));
+        held.clear();
+        assert_eq!(unsync::Pooled::detach(pool.acquire()), [0; 8]);
+        held.push(pool.attach([1; 8]).unwrap());
+        unsync::Pooled::discard(held.pop().unwrap());
+    };
+    round();
+    assert_eq!(blocks_of(|| (0..100).for_each(|_| round())), 0);
+    drop((held, pool));
+    let left = left_behind(|| {
+        let pool = unsync::Pool::<String>::new();
+        let held: Vec<_> = (0..100).map(|_| pool.acquire()).collect();
+        drop((0..50).map(|_| pool.acquire()).collect::<Vec<_>>());
+        drop(pool);
+        drop(held);
+    });
+    assert_eq!(left, (0, 0));
+}
+
+/// Leak checkers blame idle objects (openDAQ #1261).
+fn the_end_gives_everything_back(backend: Backend) {
+    for order in 0..6 {
+        let left = left_behind(|| {
+            // On threads that end, so that what threads remember of a pool is gone as well.
+            let end = thread::spawn(move || {
+                let builder = Pool::<String>::builder().backend(backend);
+                let pool = builder.prefill(50).build().unwrap();
+                let (quiet, go) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+                let other = thread::spawn({
+                    let (pool, quiet, go) = (pool.clone(), quiet.clone(), go.clone());
+                    move || {
+                        let held: Vec<_> = (0..150).map(|_| pool.acquire()).collect();
+                        drop((0..150).map(|_| pool.acquire()).collect::<Vec<_>>());
+                        let pool = (order % 2 == 0).then_some(pool);
+                        quiet.wait();
+                        go.wait();
+                        drop((held, pool));
+                    }
+                });
+                quiet.wait();
+                let mut held: Vec<_> = (0..100).map(|_| pool.acquire()).collect();
+                held[0].push_str("a text with memory of its own");
+                let burst = pool.acquire_many(40);
+                let shared = Pooled::into_shared(pool.acquire());
+                drop(held.split_off(50));
+                match order {
+                    0 | 1 => {
+                        // Here the handles first, and then the pool; there later.
+                        drop((held, burst, shared));
+                        drop(pool);
+                        go.wait();
+                    }
+                    2 | 3 => {
+                        drop(pool);
+                        drop((burst, held, shared));
+                        go.wait();
+                    }
+                    _ => {
+                        // There first.
+                        go.wait();
+                        other.join().unwrap();
+                        drop(pool);
+                        drop((shared, burst, held));
+                        return;
+                    }
+                }
+                other.join().unwrap();
+            });
+            end.join().unwrap();
+        });
+        assert_eq!(left, (0, 0), "order {order}");
+    }
+}
+
+/// 10,000 pools made and dropped on one thread (HikariCP #2311).
+fn pools_one_after_another_stay_flat(backend: Backend) {
+    let round = || {
+        let pool = bounded(backend, 10);
+        drop((pool.acquire(), pool.acquire(), pool.acquire_many(3)));
+        let held = pool.acquire();
+        drop(pool);
+        drop(held);
+    };
+    (0..500).for_each(|_| round());
+    let (blocks, bytes) = live();
+    (0..10_000).for_each(|_| round());
+    let (blocks_after, bytes_after) = live();
+    // What a thread remembers of the last few is forgotten from time to time.
+    assert!(
+        blocks_after - blocks < 50,
+        "{} blocks",
+        blocks_after - blocks
+    );
+    assert!(
+        bytes_after - bytes < 50_000,
+        "{} bytes",
+        bytes_after - bytes
+    );
+}
+
+/// 10,000 short threads (netty #14884).
+fn threads_one_after_another_stay_flat(backend: Backend) {
+    let pool = bounded(backend, 100);
+    let round = || {
+        let pool = pool.clone();
+        let short = thread::spawn(move || drop((pool.acquire(), pool.acquire())));
+        short.join().unwrap();
+    };
+    (0..100).for_each(|_| round());
+    let (blocks, bytes) = live();
+    let threads = match backend {
+        Backend::Batched => 10_000,
+        _ => 2_000, // They keep less of a thread, or nothing.
+    };
+    (0..threads).for_each(|_| round());
+    let (blocks_after, bytes_after) = live();
+    assert!(
+        blocks_after - blocks < 50,
+        "{} blocks",
+        blocks_after - blocks
+    );
+    assert!(
+        bytes_after - bytes < 50_000,
+        "{} bytes",
+        bytes_after - bytes
+    );
+    if keeps(backend) {
+        assert!(pool.stats().created <= 4);
+    }
+}
+
+/// And with pools that are alive all the time, and those that come and go among them.
+fn a_thread_of_many_pools_stays_flat() {
+    let pools: Vec<_> = (0..100).map(|_| bounded(Backend::Batched, 10)).collect();
+    let round = || {
+        for pool in &pools {
+            drop(pool.acquire());
+        }
+        let short = bounded(Backend::Batched, 10);
+        drop(short.acquire());
+    };
+    (0..500).for_each(|_| round());
+    let (_, bytes) = live();
+    (0..1_000).for_each(|_| round());
+    let (_, bytes_after) = live();
+    assert!(
+        bytes_after - bytes < 200_000,
+        "{} bytes",
+        bytes_after - bytes
+    );
+}
+
+/// As documented: 16 bytes with each object; two batches of words with each thread that caches.
+fn what_an_object_and_a_pool_take() {
+    for backend in [Backend::Mutex, Backend::Batched] {
+        let builder = Pool::<Message>::builder().backend(backend);
+        let pool = builder.grow_by(10_000).build().unwrap();
+        let mut held = Vec::with_capacity(10_000);
+        let (_, before) = live();
+        held.extend((0..10_000).map(|_| pool.acquire()));
+        let (_, after) = live();
+        let most = 10_000 * (size_of::<Message>() + 16) + 16 * 1_024;
+        assert!(
+            after - before <= most.cast_signed(),
+            "{backend}: {} bytes for 10,000 objects",
+            after - before
+        );
+        drop(held);
+    }
+}

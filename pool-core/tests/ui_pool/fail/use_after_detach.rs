@@ -1,0 +1,8 @@
+use pool_core::{Pool, Pooled};
+
+fn main() {
+    let pool = Pool::<String>::new();
+    let object = pool.acquire();
+    let text: String = Pooled::detach(object);
+    assert_eq!(text, *object);
+}

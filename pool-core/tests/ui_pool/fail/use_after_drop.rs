@@ -1,0 +1,8 @@
+use pool_core::Pool;
+
+fn main() {
+    let pool = Pool::<String>::new();
+    let object = pool.acquire();
+    drop(object);
+    drop(object);
+}
