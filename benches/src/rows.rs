@@ -1,0 +1,473 @@
+//! The comparisons by name: first those with a target, then those that are good to know.
+#![allow(unsafe_code)] // Objects handed over by address.
+
+use std::alloc::{GlobalAlloc, System};
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::thread;
+
+use mimalloc::MiMalloc;
+use pool_core::{Backend, Pool, Poolable};
+use rtrb::{Consumer, Producer, PushError, RingBuffer};
+use tikv_jemallocator::Jemalloc;
+
+use crate::contender::{Allocator, BareVec, Contender, InTurn, Pooled, ThreadLocalVec, Unsync};
+use crate::duel::{Duel, Side, cores};
+use crate::pattern::{Pattern, at_once, singly_inlined};
+use crate::payload::{Message, Wide, touch};
+
+/// One comparison.
+#[derive(Debug)]
+pub struct Row {
+    /// What to call it on the command line.
+    pub name: &'static str,
+    /// What is measured, per object.
+    pub ours: &'static str,
+    /// What it is compared with.
+    pub other: &'static str,
+    /// The most that the ratio may be, if that is claimed.
+    pub target: Option<f64>,
+    /// Makes both sides.
+    pub duel: fn() -> Duel,
+}
+
+const TEN: Pattern = Pattern::Burst(10);
+const THOUSAND: Pattern = Pattern::Burst(1000);
+const MANY: usize = 32;
+
+/// Room in the queue of a pipeline.
+const QUEUE: usize = 1024;
+
+/// A bound with plenty of room for one object in hand.
+const ROOM: usize = 10_000;
+
+/// Every comparison, in the order of the table.
+pub const ROWS: &[Row] = &[
+    Row {
+        name: "one-vec",
+        ours: "batched, one at a time",
+        other: "bare Vec<Box<T>>",
+        target: Some(1.5),
+        duel: || over_vec(Pattern::Single, batched),
+    },
+    Row {
+        name: "ten-vec",
+        ours: "batched, bursts of 10",
+        other: "bare Vec<Box<T>>",
+        target: Some(1.5),
+        duel: || over_vec(TEN, batched),
+    },
+    Row {
+        name: "one-jemalloc",
+        ours: "batched, one at a time",
+        other: "jemalloc, memory as it is",
+        target: Some(0.75),
+        duel: || over_allocator(Pattern::Single, || Jemalloc),
+    },
+    Row {
+        name: "ten-mimalloc",
+        ours: "batched, bursts of 10",
+        other: "mimalloc, memory as it is",
+        target: Some(0.75),
+        duel: || over_allocator(TEN, || MiMalloc),
+    },
+    Row {
+        name: "thousand-mimalloc",
+        ours: "batched, bursts of 1,000",
+        other: "mimalloc, memory as it is",
+        target: Some(0.9),
+        duel: || over_allocator(THOUSAND, || MiMalloc),
+    },
+    Row {
+        name: "many",
+        ours: "acquire_many(32), dropped at once",
+        other: "the same objects one by one",
+        target: Some(0.4),
+        duel: || {
+            let many = || -> Box<dyn FnMut(usize)> {
+                let mut pool = batched();
+                Box::new(move |turns| at_once(&mut pool, MANY, turns))
+            };
+            Duel::new(
+                Side::working(1, MANY, move |_| many()),
+                Side::solo(Pattern::Burst(MANY), batched),
+            )
+        },
+    },
+    Row {
+        name: "threads-2",
+        ours: "2 threads, one at a time",
+        other: "1 thread",
+        target: Some(1.15),
+        duel: || crowd(2),
+    },
+    Row {
+        name: "threads-8",
+        ours: "8 threads, one at a time",
+        other: "1 thread x threads / cores",
+        target: Some(1.3),
+        duel: || crowd(8),
+    },
+    Row {
+        name: "threads-64",
+        ours: "64 threads, one at a time",
+        other: "1 thread x threads / cores",
+        target: Some(1.5),
+        duel: || crowd(64),
+    },
+    Row {
+        name: "unsync-one",
+        ours: "unsync, one at a time",
+        other: "bare Vec<Box<T>>",
+        target: Some(1.2),
+        duel: || over_vec(Pattern::Single, Unsync::default),
+    },
+    Row {
+        name: "unsync-ten",
+        ours: "unsync, bursts of 10",
+        other: "bare Vec<Box<T>>",
+        target: Some(1.2),
+        duel: || over_vec(TEN, Unsync::default),
+    },
+    Row {
+        name: "bounded",
+        ours: "capacity 10,000, with room",
+        other: "no capacity",
+        target: Some(1.05),
+        duel: || {
+            Duel::new(
+                Side::solo(Pattern::Single, || Pooled::bounded(ROOM)),
+                Side::solo(Pattern::Single, batched),
+            )
+        },
+    },
+    // The library has no pool whose backend is part of its type. What can be compared is one
+    // function compiled twice: with the pool built and used in it from a constant, which the
+    // compiler may follow as far as it can, and from a value it knows nothing of.
+    Row {
+        name: "run-time-backend",
+        ours: "backend read at run time",
+        other: "backend a constant in the same function",
+        target: Some(1.05),
+        duel: || {
+            Duel::new(
+                Side::working(1, 1, |_| Box::new(backend_read)),
+                Side::working(1, 1, |_| Box::new(backend_known)),
+            )
+        },
+    },
+    Row {
+        name: "pipeline",
+        ours: "handles through a queue, thread to thread",
+        other: "plain words through that queue",
+        target: Some(1.15),
+        duel: || Duel::new(pipeline_of_handles(), pipeline_of_words()),
+    },
+    Row {
+        name: "pipeline-objects",
+        ours: "handles through a queue, thread to thread",
+        other: "objects in a ring, by address, same touch",
+        target: None,
+        duel: || Duel::new(pipeline_of_handles(), pipeline_of_objects()),
+    },
+    Row {
+        name: "one-mimalloc",
+        ours: "batched, one at a time",
+        other: "mimalloc, memory as it is",
+        target: None,
+        duel: || over_allocator(Pattern::Single, || MiMalloc),
+    },
+    Row {
+        name: "ten-jemalloc",
+        ours: "batched, bursts of 10",
+        other: "jemalloc, memory as it is",
+        target: None,
+        duel: || over_allocator(TEN, || Jemalloc),
+    },
+    Row {
+        name: "thousand-jemalloc",
+        ours: "batched, bursts of 1,000",
+        other: "jemalloc, memory as it is",
+        target: None,
+        duel: || over_allocator(THOUSAND, || Jemalloc),
+    },
+    Row {
+        name: "thousand-vec",
+        ours: "batched, bursts of 1,000",
+        other: "bare Vec<Box<T>>",
+        target: None,
+        duel: || over_vec(THOUSAND, batched),
+    },
+    Row {
+        name: "system-vec",
+        ours: "system malloc, memory as it is",
+        other: "bare Vec<Box<T>>",
+        target: None,
+        duel: || over_vec(Pattern::Single, || Allocator(System)),
+    },
+    Row {
+        name: "heap-system",
+        ours: "heap, one at a time",
+        other: "system malloc, memory as it is",
+        target: None,
+        duel: || {
+            Duel::new(
+                Side::solo(Pattern::Single, || Pooled::on(Backend::Heap)),
+                Side::solo(Pattern::Single, || Allocator(System)),
+            )
+        },
+    },
+    Row {
+        name: "mutex-vec",
+        ours: "mutex, one at a time",
+        other: "bare Vec<Box<T>>",
+        target: None,
+        duel: || over_vec(Pattern::Single, || Pooled::on(Backend::Mutex)),
+    },
+    Row {
+        name: "queue-vec",
+        ours: "queue, one at a time",
+        other: "bare Vec<Box<T>>",
+        target: None,
+        duel: || over_vec(Pattern::Single, || Pooled::on(Backend::Queue)),
+    },
+    Row {
+        name: "batch-1",
+        ours: "batch size 1, bursts of 10",
+        other: "bare Vec<Box<T>>",
+        target: None,
+        duel: || over_vec(TEN, || Pooled::batched(1)),
+    },
+    Row {
+        name: "batch-32",
+        ours: "batch size 32, bursts of 10",
+        other: "bare Vec<Box<T>>",
+        target: None,
+        duel: || over_vec(TEN, || Pooled::batched(32)),
+    },
+    Row {
+        name: "batch-128",
+        ours: "batch size 128, bursts of 10",
+        other: "bare Vec<Box<T>>",
+        target: None,
+        duel: || over_vec(TEN, || Pooled::batched(128)),
+    },
+    Row {
+        name: "two-pools",
+        ours: "2 pools in turn",
+        other: "1 pool by the same loop",
+        target: None,
+        duel: || in_turn(2),
+    },
+    Row {
+        name: "twenty-pools",
+        ours: "20 pools in turn",
+        other: "1 pool by the same loop",
+        target: None,
+        duel: || in_turn(20),
+    },
+    Row {
+        name: "thread-local",
+        ours: "batched, one at a time",
+        other: "a Vec per thread in a ThreadLocal",
+        target: None,
+        duel: || {
+            Duel::new(
+                Side::solo(Pattern::Single, batched),
+                Side::solo(Pattern::Single, ThreadLocalVec::default),
+            )
+        },
+    },
+    Row {
+        name: "reset",
+        ours: "derived reset of 1 KiB",
+        other: "the same by hand",
+        target: None,
+        duel: || {
+            Duel::new(
+                Side::working(1, 1, |_| resetting(reset_derived)),
+                Side::working(1, 1, |_| resetting(reset_by_hand)),
+            )
+        },
+    },
+];
+
+fn batched() -> Pooled {
+    Pooled::on(Backend::Batched)
+}
+
+fn over_vec<C: Contender + 'static>(
+    pattern: Pattern,
+    make: impl Fn() -> C + Send + Sync + 'static,
+) -> Duel {
+    Duel::new(
+        Side::solo(pattern, make),
+        Side::solo(pattern, BareVec::default),
+    )
+}
+
+fn over_allocator<A: GlobalAlloc + 'static>(pattern: Pattern, allocator: fn() -> A) -> Duel {
+    Duel::new(
+        Side::solo(pattern, batched),
+        Side::solo(pattern, move || Allocator(allocator())),
+    )
+}
+
+/// `threads` on one pool over one on another, per thread and as if each had a core.
+fn crowd(threads: usize) -> Duel {
+    let pool = batched();
+    Duel {
+        ours: Side::crowd(threads, Pattern::Single, move || pool.clone()),
+        other: Side::solo(Pattern::Single, batched),
+        scale: (threads as f64 / cores() as f64).max(1.0),
+    }
+}
+
+fn in_turn(pools: usize) -> Duel {
+    Duel::new(
+        Side::solo(Pattern::Single, move || InTurn::new(pools, batched)),
+        Side::solo(Pattern::Single, || InTurn::new(1, batched)),
+    )
+}
+
+/// Builds a pool and uses it, in the caller's code.
+#[inline(always)]
+fn build_and_use(backend: Backend, turns: usize) {
+    let pool = Pool::builder().backend(backend).build();
+    let mut pool = Pooled(pool.expect("every backend goes with the defaults"));
+    singly_inlined(&mut pool, turns);
+}
+
+#[inline(never)]
+fn backend_known(turns: usize) {
+    build_and_use(Backend::Batched, turns);
+}
+
+#[inline(never)]
+fn backend_read(turns: usize) {
+    let name = black_box("batched");
+    build_and_use(name.parse().expect("the name of a backend"), turns);
+}
+
+fn resetting(reset: fn(&mut Wide, usize)) -> Box<dyn FnMut(usize)> {
+    let mut wide = Box::new(Wide::init());
+    Box::new(move |turns| reset(&mut wide, turns))
+}
+
+#[inline(never)]
+fn reset_derived(wide: &mut Wide, turns: usize) {
+    for _ in 0..turns {
+        black_box(&mut *wide).reset();
+    }
+}
+
+#[inline(never)]
+fn reset_by_hand(wide: &mut Wide, turns: usize) {
+    for _ in 0..turns {
+        black_box(&mut *wide).reset_by_hand();
+    }
+}
+
+/// One thread makes what goes through the queue, the other consumes it.
+fn pipeline<T: Send + 'static>(
+    produce: impl FnMut(usize) -> T + Send + 'static,
+    consume: impl FnMut(T) + Send + 'static,
+) -> Side {
+    let (producer, consumer) = RingBuffer::new(QUEUE);
+    // Each is taken once, by the thread whose part it is.
+    let parts = Mutex::new((Some((producer, produce)), Some((consumer, consume))));
+    let side = Side::working(2, 1, move |index| {
+        let mut parts = parts.lock().expect("nothing panics with it");
+        if index == 0 {
+            let (mut producer, mut produce) = parts.0.take().expect("the first thread comes once");
+            Box::new(move |turns| send(&mut producer, &mut produce, turns))
+        } else {
+            let (mut consumer, mut consume) = parts.1.take().expect("the second thread comes once");
+            Box::new(move |turns| receive(&mut consumer, &mut consume, turns))
+        }
+    });
+    side.in_lockstep()
+}
+
+#[inline(never)]
+fn send<T>(queue: &mut Producer<T>, produce: &mut impl FnMut(usize) -> T, turns: usize) {
+    for turn in 0..turns {
+        let mut item = produce(turn);
+        let mut waited = 0;
+        while let Err(PushError::Full(back)) = queue.push(item) {
+            item = back;
+            wait_a_turn(&mut waited);
+        }
+    }
+}
+
+#[inline(never)]
+fn receive<T>(queue: &mut Consumer<T>, consume: &mut impl FnMut(T), turns: usize) {
+    for _ in 0..turns {
+        let mut waited = 0;
+        let item = loop {
+            match queue.pop() {
+                Ok(item) => break item,
+                Err(_) => wait_a_turn(&mut waited),
+            }
+        };
+        consume(item);
+    }
+}
+
+fn wait_a_turn(waited: &mut u32) {
+    *waited += 1;
+    if waited.is_multiple_of(1024) {
+        thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
+fn pipeline_of_words() -> Side {
+    pipeline(|turn| turn, |word| _ = black_box(word))
+}
+
+fn pipeline_of_handles() -> Side {
+    let pool = batched().0;
+    pipeline(
+        move |turn| {
+            let mut handle = pool.acquire();
+            // SAFETY: the object of a handle is valid for writes.
+            unsafe { touch(&raw mut *handle, turn as u64) };
+            handle
+        },
+        |handle| _ = black_box(handle.id),
+    )
+}
+
+/// The address of an object on its way.
+struct Lent(*mut Message);
+
+// SAFETY: an address; who follows it and when is said where that is done.
+unsafe impl Send for Lent {}
+
+/// The objects' way from core to core without a pool: they lie in a ring and are used in turn.
+fn pipeline_of_objects() -> Side {
+    // Two more than can be under way: an object comes up again only when another that went after it
+    // has been taken out of the queue, so when the receiver is done with it.
+    let ring: Vec<_> = (0..QUEUE + 2)
+        .map(|_| Lent(Box::into_raw(Box::new(Message::init()))))
+        .collect();
+    let mut next = 0;
+    pipeline(
+        move |turn| {
+            next = if next + 1 < ring.len() { next + 1 } else { 0 };
+            let object = ring[next].0;
+            // SAFETY: allocated for good, and not in the receiver's hands.
+            unsafe { touch(object, turn as u64) };
+            Lent(object)
+        },
+        |Lent(object)| {
+            // SAFETY: allocated for good, and the sender's again only once the next is taken out.
+            let object = unsafe { &mut *object };
+            black_box(object.id);
+            object.reset();
+        },
+    )
+}
