@@ -13,8 +13,9 @@ use std::cell::Cell;
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::ptr::{self, NonNull};
 
+use crate::backend::{NO_POOL, Number};
 use crate::poolable::{Place, Ready};
-use crate::sync::{AtomicUsize, Mutex};
+use crate::sync::{AtomicU32, Mutex};
 
 /// The first chunk of a pool that was not told how to grow.
 const FIRST_CHUNK: usize = 32;
@@ -28,7 +29,10 @@ pub(crate) struct Header {
     /// The pool that the object belongs to; for a vacant node, the next vacant one.
     link: Cell<*const ()>,
     /// Handles beyond the first, while the object is shared (see `handle::shared`).
-    pub(crate) sharers: AtomicUsize,
+    sharers: AtomicU32,
+    /// The number under which the drop of a handle finds the thread's cache, beside the object, so
+    /// that a hit need not touch the pool.
+    number: Cell<Number>,
 }
 
 /// A node: where an object lives.
@@ -88,12 +92,23 @@ impl<T> Node<T> {
         unsafe { Self::header(node) }.link.get()
     }
 
+    /// The number under which a hit finds the thread's cache.
+    ///
+    /// # Safety
+    ///
+    /// `node` is alive and holds an object.
+    #[inline(always)]
+    pub(crate) unsafe fn number(node: NonNull<Self>) -> Number {
+        // SAFETY: by contract.
+        unsafe { Self::header(node) }.number.get()
+    }
+
     /// The count of sharers.
     ///
     /// # Safety
     ///
     /// `node` is alive for `'a`.
-    pub(crate) unsafe fn sharers<'a>(node: NonNull<Self>) -> &'a AtomicUsize {
+    pub(crate) unsafe fn sharers<'a>(node: NonNull<Self>) -> &'a AtomicU32 {
         // SAFETY: by contract.
         &unsafe { Self::header(node) }.sharers
     }
@@ -154,7 +169,8 @@ impl<T> Node<T> {
     unsafe fn prepare(node: NonNull<Self>) {
         let header = Header {
             link: Cell::new(ptr::null()),
-            sharers: AtomicUsize::new(0),
+            sharers: AtomicU32::new(0),
+            number: Cell::new(NO_POOL),
         };
         // SAFETY: by contract.
         unsafe { node.cast::<Header>().write(header) };
@@ -172,6 +188,7 @@ impl<T> Node<T> {
     pub(crate) unsafe fn fill(
         node: NonNull<Self>,
         pool: *const (),
+        number: Number,
         make: impl FnOnce(Place<'_, T>) -> Ready<'_, T>,
     ) {
         // SAFETY: alive by contract.
@@ -182,6 +199,7 @@ impl<T> Node<T> {
         // SAFETY: by contract.
         let header = unsafe { Self::header(node) };
         header.link.set(pool);
+        header.number.set(number);
     }
 }
 

@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 use crossbeam_utils::CachePadded;
 
 use crate::arena::{Arena, Node, NodePtr};
-use crate::backend::{AnyStore, NO_POOL, Store};
+use crate::backend::{AnyStore, NO_POOL, Number, Store};
 use crate::config::{Backend, Config, ResetOn};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
@@ -27,7 +27,7 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
 pub(crate) struct Inner<T, L> {
     /// The number under which a hit finds the thread's cache; of no pool, if the backend has no
     /// caches or there is more to do than a hit does.
-    pub(crate) hit_number: u64,
+    pub(crate) hit_number: Number,
     pub(crate) lifecycle: L,
     pub(crate) store: AnyStore,
     pub(crate) ledger: Ledger,
@@ -105,8 +105,9 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             inner: this,
             node: inner.arena.take(),
         };
+        let pool = this.as_ptr().cast_const().cast();
         // SAFETY: the node is alive as the pool is, and was just taken.
-        unsafe { Node::fill(vacancy.node, this.as_ptr().cast_const().cast(), make) };
+        unsafe { Node::fill(vacancy.node, pool, inner.hit_number, make) };
         let node = vacancy.node;
         std::mem::forget(vacancy);
         node
@@ -167,7 +168,11 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         unsafe { destroy_value(value) };
         let pool = this.as_ptr().cast_const().cast();
         // SAFETY: alive, vacant since just now, and the caller's.
-        unsafe { Node::fill(node, pool, |place| inner.lifecycle.create_in(place)) };
+        unsafe {
+            Node::fill(node, pool, inner.hit_number, |place| {
+                inner.lifecycle.create_in(place)
+            });
+        }
         std::mem::forget(vacancy);
     }
 

@@ -394,6 +394,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[must_use]
     #[track_caller]
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {
+        match self.acquire_many_hit(n) {
+            Some(burst) => burst,
+            None => self.acquire_many_or_panic(n),
+        }
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn acquire_many_or_panic(&self, n: usize) -> Burst<T, L> {
         if let Some(capacity) = self.capacity() {
             assert!(
                 n <= capacity,
@@ -405,6 +414,16 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             Ok(burst) => burst,
             Err(_) => self.closed(),
         }
+    }
+
+    /// `n` objects from the calling thread's cache, if it has as many at hand.
+    #[inline(always)]
+    fn acquire_many_hit(&self, n: usize) -> Option<Burst<T, L>> {
+        // SAFETY: the number is that of this pool's backend.
+        let slot = unsafe { batched::slot_at_hand(self.inner().hit_number) }?;
+        let nodes = batched::pop_many_hit(slot, n)?;
+        // SAFETY: they were idle in this pool and are the caller's now.
+        Some(unsafe { Burst::new(nodes) })
     }
 
     /// Acquires `n` objects at once, or none: as [`acquire_many`](Self::acquire_many), without waiting.
@@ -419,6 +438,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// If making an object does; the others go back. If `n`, in a pool without a bound, exceeds the
     /// address space.
     pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
+        if let Some(burst) = self.acquire_many_hit(n) {
+            return Ok(burst);
+        }
         if self.capacity().is_some_and(|capacity| n > capacity) && !self.is_closed() {
             return Err(AcquireError::Exhausted);
         }

@@ -43,8 +43,8 @@ pub(crate) unsafe fn pool_of<T, L>(node: NonNull<Node<T>>) -> InnerPtr<T, L> {
 pub(crate) unsafe fn release<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
     // SAFETY: by contract.
     let inner = unsafe { pool_of::<T, L>(node) };
-    // SAFETY: the object keeps the pool alive (LIFE-REFS).
-    let number = unsafe { (*inner.as_ptr()).hit_number };
+    // SAFETY: by contract.
+    let number = unsafe { Node::number(node) };
     // The slot is the thread's whatever a hook does, so it can be looked up before.
     // SAFETY: the number is that of the pool's backend, which is alive until the object is put.
     if let Some(slot) = unsafe { batched::slot_at_hand(number) } {
@@ -112,30 +112,43 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
     let first = unsafe { first.node::<T>() };
     // SAFETY: by contract.
     let inner = unsafe { pool_of::<T, L>(first) };
-    // Handles of other pools can have come into a burst; they go back to theirs. The first object
-    // keeps its pool alive meanwhile.
-    nodes.retain(|node| {
+    // SAFETY: by contract.
+    let number = unsafe { Node::number(first) };
+    // SAFETY: the first object keeps its pool alive (LIFE-REFS).
+    let wipes = unsafe { (*inner.as_ptr()).config.reset_on } == ResetOn::Release;
+    let mut at = 0;
+    while let Some(node) = nodes.get(at) {
         // SAFETY: by contract a node of `T`.
         let node = unsafe { node.node::<T>() };
+        // Handles of other pools can have come into a burst; they go back to theirs.
         // SAFETY: by contract.
-        let ours = unsafe { pool_of::<T, L>(node) } == inner;
-        if !ours {
+        if unsafe { pool_of::<T, L>(node) } != inner {
+            nodes.swap_remove(at);
             // SAFETY: by contract.
             panics.catch(|| unsafe { release::<T, L>(node) });
+            continue;
         }
-        ours
-    });
-    // SAFETY: an object keeps the pool alive (LIFE-REFS).
-    let reset_on = unsafe { (*inner.as_ptr()).config.reset_on };
-    if reset_on == ResetOn::Release {
-        nodes.retain(|node| {
-            // SAFETY: as above.
-            let node = unsafe { node.node::<T>() };
-            // SAFETY: by contract.
-            panics
-                .catch(|| unsafe { wipe(inner, node) })
-                .unwrap_or(false)
-        });
+        if wipes {
+            // SAFETY: the object keeps the pool alive (LIFE-REFS).
+            let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
+            // SAFETY: by contract the caller's alone.
+            let object = unsafe { Node::object(node) };
+            let judged = reset_and_judge(lifecycle, object);
+            if !matches!(judged, Ok(true)) {
+                nodes.swap_remove(at);
+                // SAFETY: by contract, and given up.
+                panics.catch(|| unsafe { reject(inner, node, judged.err()) });
+                continue;
+            }
+        }
+        at += 1;
+    }
+    // SAFETY: as long as an object is left, the pool is alive, and the number is that of its
+    // backend; if none is, there is nothing to push.
+    if let Some(slot) = unsafe { batched::slot_at_hand(number) }
+        && !nodes.is_empty()
+    {
+        batched::push_many_hit(slot, &mut nodes);
     }
     if !nodes.is_empty() {
         // SAFETY: the objects that are left keep the pool alive until they are put.

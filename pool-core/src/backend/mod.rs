@@ -18,7 +18,7 @@ use self::batched::Batched;
 use self::heap::Heap;
 use self::mutex::MutexStack;
 use self::queue::Queue;
-pub(crate) use self::slots::NO_POOL;
+pub(crate) use self::slots::{NO_POOL, Number};
 use crate::arena::NodePtr;
 use crate::config::{Backend, Config};
 use crate::error::AcquireError;
@@ -253,7 +253,7 @@ impl AnyStore {
 
     /// The number with which a hit finds the calling thread's cache; of no pool, where there are
     /// no caches.
-    pub(crate) fn cache_number(&self) -> u64 {
+    pub(crate) fn cache_number(&self) -> Number {
         match self {
             AnyStore::Batched(batched) => batched.number(),
             _ => NO_POOL,

@@ -13,7 +13,7 @@ use super::forward::forward_to_object;
 use crate::arena::Node;
 use crate::lifecycle::{Derived, Lifecycle};
 use crate::pool::Pool;
-use crate::sync::{Ordering, fence};
+use crate::sync::{AtomicU32, Ordering, fence};
 
 /// An object of a pool with many owners, given back when the last of them is dropped: for one
 /// message to many consumers. To [`Pooled`] as `Arc` is to `Box`.
@@ -70,7 +70,7 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
         }
     }
 
-    fn sharers(&self) -> &crate::sync::AtomicUsize {
+    fn sharers(&self) -> &AtomicU32 {
         // SAFETY: alive, as its object is, while there is a handle.
         unsafe { Node::sharers(self.node) }
     }
@@ -78,7 +78,7 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
     /// How many handles there are. May have changed by the time it is looked at, unless it is 1.
     #[must_use]
     pub fn handles(this: &Self) -> usize {
-        this.sharers().load(Ordering::Relaxed) + 1
+        this.sharers().load(Ordering::Relaxed) as usize + 1
     }
 
     /// Whether both are handles of one object.
@@ -128,8 +128,8 @@ impl<T, L: Lifecycle<T>> Clone for SharedPooled<T, L> {
     fn clone(&self) -> Self {
         // Relaxed: the caller has a handle, so the count cannot reach its end meanwhile.
         let sharers = self.sharers().fetch_add(1, Ordering::Relaxed);
-        // As `Arc` has it: only forgotten handles can come to this.
-        if sharers > isize::MAX as usize {
+        // As `Arc` has it: far more handles than there is use for, unless they were forgotten.
+        if sharers > i32::MAX as u32 {
             process::abort();
         }
         SharedPooled {

@@ -9,6 +9,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 
 use crate::arena::{Chunks, Node};
+use crate::backend::NO_POOL;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::lifecycle::Lifecycle;
@@ -133,7 +134,11 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         };
         let pool = this.as_ptr().cast_const().cast();
         // SAFETY: alive as the pool is, and just taken.
-        unsafe { Node::fill(vacancy.node, pool, |place| make(&inner.lifecycle, place)) };
+        unsafe {
+            Node::fill(vacancy.node, pool, NO_POOL, |place| {
+                make(&inner.lifecycle, place)
+            });
+        };
         let node = vacancy.node;
         std::mem::forget(vacancy);
         node

@@ -245,16 +245,42 @@ impl Cache {
         }
     }
 
-    /// Moves the `n` newest objects to `out`, which has room for them; gives the new word.
+    /// How many objects more there is room for.
+    pub(super) fn room(&self, word: Word) -> usize {
+        ((self.width + 1) * self.batch_size).saturating_sub(self.len(word))
+    }
+
+    /// Moves the `n` newest objects to `out`, which is empty and has room for them; gives the new
+    /// word.
     ///
     /// # Safety
     ///
     /// The caller has the cache to itself, `word` is its word, and there are as many.
+    #[inline]
     pub(super) unsafe fn pop_many(&mut self, word: Word, n: usize, out: &mut Vec<NodePtr>) -> Word {
-        // SAFETY: by contract.
-        let nodes = unsafe { self.nodes(word) };
-        out.extend_from_slice(&nodes[nodes.len() - n..]);
-        word.cast::<NodePtr>().wrapping_sub(n).cast()
+        debug_assert!(n <= self.len(word) && out.is_empty() && n <= out.capacity());
+        // SAFETY: there are as many below the word.
+        let oldest = unsafe { word.cast::<NodePtr>().sub(n) };
+        // SAFETY: `out` has room; it is not part of the stack.
+        unsafe { oldest.copy_to_nonoverlapping(out.as_mut_ptr(), n) };
+        // SAFETY: copied just now, from what pushes wrote.
+        unsafe { out.set_len(n) };
+        oldest.cast()
+    }
+
+    /// Puts all of `nodes` on top, the last last; gives the new word.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the cache to itself, `word` is its word, and there is room.
+    #[inline]
+    pub(super) unsafe fn push_all(&mut self, word: Word, nodes: &[NodePtr]) -> Word {
+        debug_assert!(nodes.len() <= self.room(word));
+        let end = word.cast::<NodePtr>();
+        // SAFETY: there is room; `nodes` are not part of the stack.
+        unsafe { end.copy_from_nonoverlapping(nodes.as_ptr(), nodes.len()) };
+        // SAFETY: within the stack, or at its end.
+        unsafe { end.add(nodes.len()) }.cast()
     }
 
     /// Takes as many of `nodes`, from their end, as there is room for; gives the new word.
@@ -262,13 +288,11 @@ impl Cache {
     /// # Safety
     ///
     /// The caller has the cache to itself, and `word` is its word.
-    pub(super) unsafe fn push_many(&mut self, mut word: Word, nodes: &mut Vec<NodePtr>) -> Word {
-        let room = (self.width + 1) * self.batch_size - self.len(word);
-        let rest = nodes.len().saturating_sub(room);
-        for node in nodes.drain(rest..) {
-            // SAFETY: there is room.
-            word = unsafe { push(word, node) };
-        }
+    pub(super) unsafe fn push_many(&mut self, word: Word, nodes: &mut Vec<NodePtr>) -> Word {
+        let rest = nodes.len().saturating_sub(self.room(word));
+        // SAFETY: no more than there is room for.
+        let word = unsafe { self.push_all(word, &nodes[rest..]) };
+        nodes.truncate(rest);
         word
     }
 

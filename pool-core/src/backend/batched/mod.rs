@@ -16,7 +16,7 @@ use std::{iter, mem};
 use self::cache::{Batch, Cache};
 use self::depot::Depot;
 use super::buffers::Buffers;
-use super::slots::{self, Idle, Locked, Slot, Slots, Word};
+use super::slots::{self, Idle, Locked, Number, Slot, Slots, Word};
 use super::{Counts, NotFrozen, Store, Taken, centre_in_slots, send_away};
 use crate::arena::NodePtr;
 use crate::config::Config;
@@ -40,7 +40,7 @@ type CacheSlot = Slot<Cache, ()>;
 ///
 /// The number is that of a [`Batched`] that is alive for `'a`, or of no pool.
 #[inline(always)]
-pub(crate) unsafe fn slot_at_hand<'a>(number: u64) -> Option<&'a CacheSlot> {
+pub(crate) unsafe fn slot_at_hand<'a>(number: Number) -> Option<&'a CacheSlot> {
     // SAFETY: by contract.
     unsafe { slots::recent::<Depot>(number) }
 }
@@ -69,8 +69,39 @@ pub(crate) fn push_hit(slot: &CacheSlot, node: NodePtr) -> bool {
     true
 }
 
+/// A hit of many: the `n` newest objects, if the slot has as many, and a buffer for them.
+#[inline]
+pub(crate) fn pop_many_hit(slot: &CacheSlot, n: usize) -> Option<Vec<NodePtr>> {
+    inside(slot, |cache, word| {
+        if n > cache.len(word) || n > cache.buffer.capacity() {
+            return (None, word);
+        }
+        let mut nodes = mem::take(&mut cache.buffer);
+        // SAFETY: inside the slot, which has as many.
+        let word = unsafe { cache.pop_many(word, n, &mut nodes) };
+        (Some(nodes), word)
+    })?
+}
+
+/// A hit of many: puts all of `nodes`, if the slot has room for them and for their buffer, and
+/// leaves none.
+#[inline]
+pub(crate) fn push_many_hit(slot: &CacheSlot, nodes: &mut Vec<NodePtr>) {
+    inside(slot, |cache, word| {
+        if nodes.len() > cache.room(word) || cache.buffer.capacity() > 0 {
+            return ((), word);
+        }
+        // SAFETY: inside the slot, which has room.
+        let word = unsafe { cache.push_all(word, nodes) };
+        nodes.clear();
+        cache.buffer = mem::take(nodes);
+        ((), word)
+    });
+}
+
 /// Runs `f` inside the slot on its cache and word; it gives the next word. `None` if the slot is
 /// revoked.
+#[inline(always)]
 fn inside<R>(slot: &CacheSlot, f: impl FnOnce(&mut Cache, Word) -> (R, Word)) -> Option<R> {
     let word = slot.enter()?;
     // SAFETY: inside the slot (BIAS-EXCLUSIVE).
@@ -131,7 +162,7 @@ impl Batched {
         }
     }
 
-    pub(super) fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> Number {
         self.slots.number()
     }
 

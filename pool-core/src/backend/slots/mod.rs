@@ -27,8 +27,8 @@ use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrie
 use crate::wait::{Call, Grant, Ticket, Waiters};
 
 pub(crate) use self::slot::{Slot, Word};
-pub(crate) use self::thread::NO_POOL;
 use self::thread::{Address, GiveUp};
+pub(crate) use self::thread::{NO_POOL, Number};
 
 /// What the threads share, and what each has of it.
 pub(crate) trait Centre: Send + Sized + 'static {
@@ -61,8 +61,8 @@ type SlotOf<C> = CachePadded<Slot<<C as Centre>::State, <C as Centre>::Meter>>;
 
 /// The slots of one pool. The number in here is all that a hit needs of it.
 pub(crate) struct Slots<C: Centre> {
-    /// Never used twice, never [`NO_POOL`].
-    number: u64,
+    /// Never used twice.
+    number: Number,
     /// Whether the system has the barrier that slots need; if not, all goes through the centre.
     biased: bool,
     /// Padded: written by every thread that comes here, next to nothing that a hit reads.
@@ -104,9 +104,10 @@ impl<C: Centre> Slots<C> {
 
     /// As [`new`](Self::new); `biased` must not be true where the barrier is not available.
     pub(crate) fn with_bias(shared: C, biased: bool) -> Arc<Self> {
+        let number = next_number();
         Arc::new(Slots {
-            number: next_number(),
-            biased,
+            number,
+            biased: biased && number != NO_POOL,
             centre: CachePadded::new(Mutex::new(Inside {
                 taken: Vec::new(),
                 vacant: Vec::new(),
@@ -120,7 +121,7 @@ impl<C: Centre> Slots<C> {
     }
 
     /// The number to look a slot up with.
-    pub(crate) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> Number {
         self.number
     }
 
@@ -169,7 +170,7 @@ impl<C: Centre> Slots<C> {
 ///
 /// The number is that of a `Slots<C>` with this `C`, which outlives `'a`; or of none.
 #[inline(always)]
-pub(crate) unsafe fn recent<'a, C: Centre>(number: u64) -> Option<&'a Slot<C::State, C::Meter>> {
+pub(crate) unsafe fn recent<'a, C: Centre>(number: Number) -> Option<&'a Slot<C::State, C::Meter>> {
     // SAFETY: as in `Slots::own`; the caller names the type and the lifetime.
     thread::recent(number).map(|slot| unsafe { &**slot.cast::<SlotOf<C>>().as_ptr() })
 }
@@ -543,10 +544,15 @@ impl<C: Centre> Locked<'_, C> {
     }
 }
 
-fn next_number() -> u64 {
-    // 2^64 pools are not made in the life of a process.
-    static NEXT: ProcessCounter = ProcessCounter::new(NO_POOL + 1);
-    NEXT.next()
+/// The next number; of no pool once they are used up, and pools then do without slots.
+fn next_number() -> Number {
+    // Any more would be the number of an entry that is not in use.
+    const LAST: u64 = (Number::MAX - 1) as u64;
+    static NEXT: ProcessCounter = ProcessCounter::new(NO_POOL as u64 + 1);
+    match NEXT.next() {
+        number @ ..=LAST => number as Number,
+        _ => NO_POOL,
+    }
 }
 
 /// A count that only one thread writes, and any may read.
