@@ -166,6 +166,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         panic!("acquire from pool{name}, which is closed; use `try_acquire` where that can happen");
     }
 
+    // Cold for the layout of a hit; what it calls is not.
+    #[cold]
     #[inline(never)]
     #[track_caller]
     fn acquire_or_panic(&self) -> Pooled<T, L> {

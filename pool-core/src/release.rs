@@ -84,6 +84,8 @@ unsafe fn release_slow<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<
 /// # Safety
 ///
 /// As for [`release`].
+// Cold for the layout of a hit; what it calls is not.
+#[cold]
 #[inline(never)]
 unsafe fn put_back<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node<T>>) {
     // SAFETY: the object keeps the pool alive until it is put.
