@@ -119,31 +119,25 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
     // SAFETY: the first object keeps its pool alive (LIFE-REFS).
     let wipes = unsafe { (*inner.as_ptr()).config.reset_on } == ResetOn::Release;
     let mut at = 0;
-    while let Some(node) = nodes.get(at) {
+    loop {
+        // SAFETY: by contract nodes of `T`, and the caller's.
+        let (fit, other) = unsafe { wipe_run(&nodes[at..], inner, wipes) };
+        at += fit;
+        let Some(other) = other else {
+            break;
+        };
         // SAFETY: by contract a node of `T`.
-        let node = unsafe { node.node::<T>() };
-        // Handles of other pools can have come into a burst; they go back to theirs.
-        // SAFETY: by contract.
-        if unsafe { pool_of::<T, L>(node) } != inner {
-            nodes.swap_remove(at);
-            // SAFETY: by contract.
-            panics.catch(|| unsafe { release::<T, L>(node) });
-            continue;
-        }
-        if wipes {
-            // SAFETY: the object keeps the pool alive (LIFE-REFS).
-            let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
-            // SAFETY: by contract the caller's alone.
-            let object = unsafe { Node::object(node) };
-            let judged = reset_and_judge(lifecycle, object);
-            if !matches!(judged, Ok(true)) {
-                nodes.swap_remove(at);
+        let node = unsafe { nodes.swap_remove(at).node::<T>() };
+        match other {
+            // SAFETY: by contract, and given up.
+            Other::Foreign => panics.catch(|| unsafe { release::<T, L>(node) }),
+            Other::Unfit(panic) => {
                 // SAFETY: by contract, and given up.
-                panics.catch(|| unsafe { reject(inner, node, judged.err()) });
-                continue;
+                panics.catch(|| unsafe {
+                    reject(inner, node, panic);
+                })
             }
-        }
-        at += 1;
+        };
     }
     // SAFETY: as long as an object is left, the pool is alive, and the number is that of its
     // backend; if none is, there is nothing to push.
@@ -163,6 +157,49 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
         }
     }
     panics.resume();
+}
+
+/// Why an object does not go back with the others of a burst.
+enum Other {
+    /// It is another pool's.
+    Foreign,
+    /// It is not reusable, or a hook panicked.
+    Unfit(Option<Panic>),
+}
+
+/// Wipes objects, if `wipes`, up to one that does not go back with the others. Gives how many were
+/// wiped, and what is with the next.
+///
+/// # Safety
+///
+/// The nodes hold objects of pools of `T` and `L`, the caller's alone; the pool of those that are
+/// `inner`'s is alive, as they are.
+#[inline(always)]
+unsafe fn wipe_run<T, L: Lifecycle<T>>(
+    nodes: &[NodePtr],
+    inner: InnerPtr<T, L>,
+    wipes: bool,
+) -> (usize, Option<Other>) {
+    for (at, node) in nodes.iter().enumerate() {
+        // SAFETY: by contract a node of `T`.
+        let node = unsafe { node.node::<T>() };
+        // Handles of other pools can have come into a burst; they go back to theirs.
+        // SAFETY: by contract.
+        if unsafe { pool_of::<T, L>(node) } != inner {
+            return (at, Some(Other::Foreign));
+        }
+        if wipes {
+            // SAFETY: the object keeps the pool alive (LIFE-REFS).
+            let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
+            // SAFETY: by contract the caller's alone.
+            let object = unsafe { Node::object(node) };
+            match reset_and_judge(lifecycle, object) {
+                Ok(true) => {}
+                judged => return (at, Some(Other::Unfit(judged.err()))),
+            }
+        }
+    }
+    (nodes.len(), None)
 }
 
 /// Resets and judges an object. `false`: it was not fit to be kept, and is destroyed.
