@@ -12,6 +12,9 @@ use crate::pool::Pool;
 use crate::wait::Ticket;
 
 /// An object to come; from [`Pool::acquire_async`].
+///
+/// Dropped before it is ready, it leaves the queue and passes on what it had been given. Forgotten
+/// instead (`mem::forget`), it keeps its place, and what it is given there, for ever.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Acquire<'a, T, L: Lifecycle<T> = Derived> {
     pool: &'a Pool<T, L>,
