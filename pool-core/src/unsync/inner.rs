@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 use crate::arena::{Chunks, Node};
 use crate::backend::NO_POOL;
-use crate::config::Config;
+use crate::config::{Config, ResetOn};
 use crate::error::AcquireError;
 use crate::lifecycle::Lifecycle;
 use crate::poolable::{Place, Ready};
@@ -20,8 +20,10 @@ pub(super) struct Inner<T, L> {
     /// Idle objects, the newest last, with room for all that are alive. Borrowed for a few
     /// instructions at a time, never while code of the user's runs (UNSYNC-BORROW).
     idle: UnsafeCell<Vec<NonNull<Node<T>>>>,
-    /// The most that may be idle; 0 once closed.
+    /// The most that `idle` may hold; 0 once closed, and where objects are kept in `unwiped`.
     limit: Cell<usize>,
+    /// Idle objects of a pool that wipes when they are acquired. Borrowed as `idle` is.
+    unwiped: UnsafeCell<Vec<NonNull<Node<T>>>>,
     pub(super) lifecycle: L,
     pub(super) config: Config,
     /// Vacant nodes; borrowed as `idle` is.
@@ -52,7 +54,11 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     pub(super) fn new(config: Config, lifecycle: L) -> InnerPtr<T, L> {
         let inner = Box::new(Inner {
             idle: UnsafeCell::new(Vec::new()),
-            limit: Cell::new(config.max_idle.unwrap_or(usize::MAX)),
+            limit: Cell::new(match config.reset_on {
+                ResetOn::Release => config.max_idle.unwrap_or(usize::MAX),
+                ResetOn::Acquire => 0,
+            }),
+            unwiped: UnsafeCell::new(Vec::new()),
             lifecycle,
             config,
             chunks: UnsafeCell::new(Chunks::new()),
@@ -82,16 +88,36 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         self.with_idle(Vec::pop)
     }
 
+    fn with_unwiped<R>(&self, f: impl FnOnce(&mut Vec<NonNull<Node<T>>>) -> R) -> R {
+        // SAFETY: as in `with_idle` (UNSYNC-BORROW).
+        f(unsafe { &mut *self.unwiped.get() })
+    }
+
+    pub(super) fn pop_unwiped(&self) -> Option<NonNull<Node<T>>> {
+        self.with_unwiped(Vec::pop)
+    }
+
+    /// Whether a release wipes its object and puts it on top of `idle`.
+    #[inline(always)]
+    pub(super) fn keeps_wiped(&self) -> bool {
+        self.limit.get() != 0
+    }
+
     pub(super) fn idle(&self) -> usize {
-        self.with_idle(|idle| idle.len())
+        self.with_idle(|idle| idle.len()) + self.with_unwiped(|idle| idle.len())
     }
 
     /// Takes out the idle objects beyond `keep`, those idle longest first.
     pub(super) fn gather(&self, keep: usize) -> Vec<NonNull<Node<T>>> {
-        self.with_idle(|idle| {
-            let surplus = idle.len().saturating_sub(keep);
+        let surplus = self.idle().saturating_sub(keep);
+        let from = |idle: &mut Vec<_>| -> Vec<_> {
+            let surplus = surplus.min(idle.len());
             idle.drain(..surplus).collect()
-        })
+        };
+        // One of the two is empty.
+        let mut gathered = self.with_idle(from);
+        gathered.append(&mut self.with_unwiped(from));
+        gathered
     }
 
     /// Counts one object more, unless the bound is reached or the pool closed.
@@ -199,6 +225,44 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             true
         });
         if !kept {
+            // SAFETY: by contract.
+            unsafe { Self::put_slow(this, node) };
+        }
+    }
+
+    /// The release of an object that does not go on top of `idle`: wiped all the same, unless that is
+    /// left for later, so that hooks run as in any pool.
+    ///
+    /// # Safety
+    ///
+    /// As for `put`.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn release_slow(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+        // SAFETY: the object keeps the pool alive.
+        let reset_on = unsafe { (*this.as_ptr()).config.reset_on };
+        // SAFETY: by contract.
+        if reset_on == ResetOn::Acquire || unsafe { Self::wipe(this, node) } {
+            // SAFETY: by contract.
+            unsafe { Self::put(this, node) };
+        }
+    }
+
+    /// [`put`](Self::put), where `idle` takes no more: keeps the object unwiped, or destroys it.
+    ///
+    /// # Safety
+    ///
+    /// As for `put`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn put_slow(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+        // SAFETY: the object keeps the pool alive.
+        let inner = unsafe { this.as_ref() };
+        let most = inner.config.max_idle.unwrap_or(usize::MAX);
+        let keeps = inner.config.reset_on == ResetOn::Acquire && !inner.closed.get();
+        if keeps && inner.idle() < most {
+            inner.with_unwiped(|idle| idle.push(node));
+        } else {
             // SAFETY: by contract.
             unsafe { Self::destroy(this, node) };
         }

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use super::inner::{Inner, InnerPtr};
 use super::{Builder, Pooled};
 use crate::arena::Node;
-use crate::config::{Config, ResetOn};
+use crate::config::Config;
 use crate::error::{AcquireError, AttachError};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::poolable::Poolable;
@@ -142,20 +142,28 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// [`Exhausted`](AcquireError::Exhausted); [`Closed`](AcquireError::Closed).
     #[inline]
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
-        self.take_idle().ok_or(if self.inner().closed.get() {
-            AcquireError::Closed
-        } else {
-            AcquireError::Exhausted
-        })
+        self.take_idle()
+            .or_else(|| self.take_unwiped())
+            .ok_or(if self.inner().closed.get() {
+                AcquireError::Closed
+            } else {
+                AcquireError::Exhausted
+            })
     }
 
     #[inline(always)]
     fn take_idle(&self) -> Option<Pooled<T, L>> {
+        let node = self.inner().pop()?;
+        // SAFETY: it was idle in this pool and is the caller's now.
+        Some(unsafe { Pooled::new(node) })
+    }
+
+    /// An idle object that is wiped only now.
+    fn take_unwiped(&self) -> Option<Pooled<T, L>> {
         loop {
-            let node = self.inner().pop()?;
-            let wiped = self.inner().config.reset_on == ResetOn::Release;
+            let node = self.inner().pop_unwiped()?;
             // SAFETY: it was idle in this pool and is the caller's now.
-            if wiped || unsafe { Inner::wipe(self.inner, node) } {
+            if unsafe { Inner::wipe(self.inner, node) } {
                 // SAFETY: as above.
                 return Some(unsafe { Pooled::new(node) });
             }
@@ -165,6 +173,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     fn make(&self) -> Result<Pooled<T, L>, AcquireError> {
+        if let Some(object) = self.take_unwiped() {
+            return Ok(object);
+        }
         self.inner().admit()?;
         let node = self.create();
         // SAFETY: made just now.

@@ -10,7 +10,6 @@ use std::ptr::NonNull;
 use super::Pool;
 use super::inner::{Inner, pool_of};
 use crate::arena::Node;
-use crate::config::ResetOn;
 use crate::handle::forward::forward_to_object;
 use crate::lifecycle::{Derived, Lifecycle};
 
@@ -92,11 +91,16 @@ impl<T, L: Lifecycle<T>> Drop for Pooled<T, L> {
         // SAFETY: the node holds the handle's object.
         let inner = unsafe { pool_of::<T, L>(self.node) };
         // SAFETY: the object keeps the pool alive.
-        let reset_on = unsafe { (*inner.as_ptr()).config.reset_on };
-        // SAFETY: the handle's object.
-        if reset_on == ResetOn::Acquire || unsafe { Inner::wipe(inner, self.node) } {
+        if unsafe { (*inner.as_ptr()).keeps_wiped() } {
+            // SAFETY: the handle's object.
+            if !unsafe { Inner::wipe(inner, self.node) } {
+                return;
+            }
             // SAFETY: the handle's object, which it gives up here, once.
             unsafe { Inner::put(inner, self.node) };
+        } else {
+            // SAFETY: the handle's object, which it gives up here, once.
+            unsafe { Inner::release_slow(inner, self.node) };
         }
     }
 }
