@@ -362,8 +362,13 @@ impl FirstPanic {
 }
 
 /// Drops what a panic left behind, which is the user's and may panic once more.
-pub(crate) fn forget_panic(panic: Panic) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        mem::forget(panic);
+pub(crate) fn forget_panic(mut panic: Panic) {
+    for _ in 0..4 {
+        match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            Ok(()) => return,
+            Err(next) => panic = next,
+        }
     }
+    // Whatever this is, it does not want to be dropped.
+    mem::forget(panic);
 }
