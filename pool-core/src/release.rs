@@ -126,18 +126,9 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
         let Some(other) = other else {
             break;
         };
-        // SAFETY: by contract a node of `T`.
-        let node = unsafe { nodes.swap_remove(at).node::<T>() };
-        match other {
-            // SAFETY: by contract, and given up.
-            Other::Foreign => panics.catch(|| unsafe { release::<T, L>(node) }),
-            Other::Unfit(panic) => {
-                // SAFETY: by contract, and given up.
-                panics.catch(|| unsafe {
-                    reject(inner, node, panic);
-                })
-            }
-        };
+        let node = nodes.swap_remove(at);
+        // SAFETY: by contract, and given up.
+        unsafe { release_other(inner, node, other, &mut panics) };
     }
     // SAFETY: as long as an object is left, the pool is alive, and the number is that of its
     // backend; if none is, there is nothing to push.
@@ -157,6 +148,31 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
         }
     }
     panics.resume();
+}
+
+/// Gives back an object that does not go with the others.
+///
+/// # Safety
+///
+/// As for [`release`]; it is what `other` says it is, to the pool at `inner`.
+#[cold]
+#[inline(never)]
+unsafe fn release_other<T, L: Lifecycle<T>>(
+    inner: InnerPtr<T, L>,
+    node: NodePtr,
+    other: Other,
+    panics: &mut FirstPanic,
+) {
+    // SAFETY: by contract a node of `T`.
+    let node = unsafe { node.node::<T>() };
+    panics.catch(|| match other {
+        // SAFETY: by contract.
+        Other::Foreign => unsafe { release::<T, L>(node) },
+        Other::Unfit(panic) => {
+            // SAFETY: by contract.
+            unsafe { reject(inner, node, panic) };
+        }
+    });
 }
 
 /// Why an object does not go back with the others of a burst.
@@ -352,16 +368,26 @@ impl FirstPanic {
     }
 
     /// Lets the panic go on, if there was one and the thread does not unwind already.
+    #[inline]
     pub(crate) fn resume(self) {
-        match self.0 {
-            Some(panic) if !thread::panicking() => resume_unwind(panic),
-            Some(panic) => forget_panic(panic),
-            None => {}
+        if let Some(panic) = self.0 {
+            resume(panic);
         }
     }
 }
 
+#[cold]
+#[inline(never)]
+fn resume(panic: Panic) {
+    if !thread::panicking() {
+        resume_unwind(panic);
+    }
+    forget_panic(panic);
+}
+
 /// Drops what a panic left behind, which is the user's and may panic once more.
+#[cold]
+#[inline(never)]
 pub(crate) fn forget_panic(mut panic: Panic) {
     for _ in 0..4 {
         match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
