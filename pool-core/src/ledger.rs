@@ -82,6 +82,15 @@ impl Ledger {
         true
     }
 
+    /// Takes back leave for `n` objects that were never made. A `Pool` holds the pool.
+    pub(crate) fn withdraw(&self, n: usize) {
+        for _ in 0..n {
+            self.leave_room();
+            let last = self.release_ref();
+            debug_assert!(!last, "a `Pool` holds the pool");
+        }
+    }
+
     /// Takes over a count that was kept elsewhere until now.
     pub(crate) fn settle(&self, created: u64, live: usize) {
         self.counts.live.fetch_add(live, Ordering::AcqRel);

@@ -50,13 +50,6 @@ impl Centre for Totals {
     }
 }
 
-/// What became of a count.
-enum Counted {
-    Yes,
-    AtTheBound,
-    Closed,
-}
-
 impl Heap {
     pub(super) fn new(_config: &Config) -> Self {
         Heap {
@@ -65,7 +58,8 @@ impl Heap {
         }
     }
 
-    fn admit_many(&self, ledger: &Ledger, n: usize) -> Counted {
+    /// Leave to make `n` objects, counted in the thread's slot if it may be.
+    fn admit_many(&self, ledger: &Ledger, n: usize) -> Result<(), AcquireError> {
         let count = |tally: &Tally| {
             if ledger.is_bounded() {
                 return ledger.admit_all(n);
@@ -74,30 +68,24 @@ impl Heap {
             true
         };
         let own = self.slots.own();
-        if let Some(admitted) = own.and_then(|slot| inside(slot, count)) {
-            return if admitted {
-                Counted::Yes
-            } else {
-                Counted::AtTheBound
-            };
-        }
-        let mut centre = self.slots.lock();
-        if centre.is_closed() {
-            return Counted::Closed;
-        }
-        let admitted = match own {
-            Some(slot) if centre.activate(slot) => count(slot.meter()),
-            _ if ledger.is_bounded() => ledger.admit_all(n),
-            _ => {
-                centre.shared().created += n as u64;
-                true
+        let admitted = match own.and_then(|slot| inside(slot, count)) {
+            Some(admitted) => admitted,
+            None => {
+                let mut centre = self.slots.lock();
+                if centre.is_closed() {
+                    return Err(AcquireError::Closed);
+                }
+                match own {
+                    Some(slot) if centre.activate(slot) => count(slot.meter()),
+                    _ if ledger.is_bounded() => ledger.admit_all(n),
+                    _ => {
+                        centre.shared().created += n as u64;
+                        true
+                    }
+                }
             }
         };
-        if admitted {
-            Counted::Yes
-        } else {
-            Counted::AtTheBound
-        }
+        admitted.then_some(()).ok_or(AcquireError::Exhausted)
     }
 
     fn totals_of(centre: &mut Locked<'_, Totals>) -> (u64, u64) {
@@ -140,9 +128,9 @@ impl Store for Heap {
             };
         }
         match self.admit_many(ledger, 1) {
-            Counted::Yes => Taken::Admitted,
-            Counted::AtTheBound => Taken::Exhausted,
-            Counted::Closed => Taken::Closed,
+            Ok(()) => Taken::Admitted,
+            Err(AcquireError::Closed) => Taken::Closed,
+            Err(_) => Taken::Exhausted,
         }
     }
 
@@ -158,11 +146,8 @@ impl Store for Heap {
     ) -> Result<Vec<NodePtr>, AcquireError> {
         // Before leave is taken, which a panic here would lose.
         let nodes = Vec::with_capacity(n);
-        match self.admit_many(ledger, n) {
-            Counted::Yes => Ok(nodes),
-            Counted::AtTheBound => Err(AcquireError::Exhausted),
-            Counted::Closed => Err(AcquireError::Closed),
-        }
+        self.admit_many(ledger, n)?;
+        Ok(nodes)
     }
 
     fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr> {
@@ -202,11 +187,7 @@ impl Store for Heap {
     }
 
     fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError> {
-        match self.admit_many(ledger, 1) {
-            Counted::Yes => Ok(()),
-            Counted::AtTheBound => Err(AcquireError::Exhausted),
-            Counted::Closed => Err(AcquireError::Closed),
-        }
+        self.admit_many(ledger, 1)
     }
 
     fn dismiss(&self, ledger: &Ledger) -> bool {

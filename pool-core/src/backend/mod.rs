@@ -187,11 +187,7 @@ use centre_in_slots;
 
 /// What those who waited had when the pool was closed, to be destroyed.
 fn send_away(ledger: &Ledger, grant: Grant) -> Vec<NodePtr> {
-    for _ in 0..grant.admitted {
-        ledger.leave_room();
-        let last = ledger.release_ref();
-        debug_assert!(!last, "who closes holds the pool");
-    }
+    ledger.withdraw(grant.admitted);
     grant.nodes
 }
 

@@ -74,13 +74,20 @@ pub trait MaxCapacity: Sized {
     }
 }
 
-impl<T> MaxCapacity for Vec<T> {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        if self.capacity() > max {
-            self.shrink_to(max);
+/// `limit_capacity` of a collection of std.
+macro_rules! limit_by_shrinking {
+    () => {
+        #[inline]
+        fn limit_capacity(&mut self, max: usize) {
+            if self.capacity() > max {
+                self.shrink_to(max);
+            }
         }
-    }
+    };
+}
+
+impl<T> MaxCapacity for Vec<T> {
+    limit_by_shrinking!();
 
     #[inline]
     fn refill(&mut self, mut value: Self) {
@@ -90,12 +97,7 @@ impl<T> MaxCapacity for Vec<T> {
 }
 
 impl<T> MaxCapacity for VecDeque<T> {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        if self.capacity() > max {
-            self.shrink_to(max);
-        }
-    }
+    limit_by_shrinking!();
 
     #[inline]
     fn refill(&mut self, mut value: Self) {
@@ -105,12 +107,7 @@ impl<T> MaxCapacity for VecDeque<T> {
 }
 
 impl<T: Ord> MaxCapacity for BinaryHeap<T> {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        if self.capacity() > max {
-            self.shrink_to(max);
-        }
-    }
+    limit_by_shrinking!();
 
     #[inline]
     fn refill(&mut self, value: Self) {
@@ -121,12 +118,7 @@ impl<T: Ord> MaxCapacity for BinaryHeap<T> {
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> MaxCapacity for HashMap<K, V, S> {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        if self.capacity() > max {
-            self.shrink_to(max);
-        }
-    }
+    limit_by_shrinking!();
 
     #[inline]
     fn refill(&mut self, value: Self) {
@@ -136,12 +128,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> MaxCapacity for HashMap<K, V, S> {
 }
 
 impl<T: Eq + Hash, S: BuildHasher> MaxCapacity for HashSet<T, S> {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        if self.capacity() > max {
-            self.shrink_to(max);
-        }
-    }
+    limit_by_shrinking!();
 
     #[inline]
     fn refill(&mut self, value: Self) {
@@ -152,12 +139,7 @@ impl<T: Eq + Hash, S: BuildHasher> MaxCapacity for HashSet<T, S> {
 
 /// Capacity in bytes.
 impl MaxCapacity for String {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        if self.capacity() > max {
-            self.shrink_to(max);
-        }
-    }
+    limit_by_shrinking!();
 
     #[inline]
     fn refill(&mut self, value: Self) {
@@ -168,12 +150,7 @@ impl MaxCapacity for String {
 
 /// Capacity in bytes, in the encoding that the platform uses.
 impl MaxCapacity for OsString {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        if self.capacity() > max {
-            self.shrink_to(max);
-        }
-    }
+    limit_by_shrinking!();
 
     #[inline]
     fn refill(&mut self, value: Self) {
@@ -184,12 +161,7 @@ impl MaxCapacity for OsString {
 
 /// Capacity in bytes, in the encoding that the platform uses.
 impl MaxCapacity for PathBuf {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        if self.capacity() > max {
-            self.shrink_to(max);
-        }
-    }
+    limit_by_shrinking!();
 
     #[inline]
     fn refill(&mut self, value: Self) {

@@ -99,15 +99,10 @@ impl<C: Centre> Inside<C> {
 
 impl<C: Centre> Slots<C> {
     pub(crate) fn new(shared: C) -> Arc<Self> {
-        Self::with_bias(shared, barrier::available())
-    }
-
-    /// As [`new`](Self::new); `biased` must not be true where the barrier is not available.
-    pub(crate) fn with_bias(shared: C, biased: bool) -> Arc<Self> {
         let number = next_number();
         Arc::new(Slots {
             number,
-            biased: biased && number != NO_POOL,
+            biased: barrier::available() && number != NO_POOL,
             centre: CachePadded::new(Mutex::new(Inside {
                 taken: Vec::new(),
                 vacant: Vec::new(),
@@ -520,11 +515,7 @@ impl<C: Centre> Locked<'_, C> {
                 Err(node) => surplus.extend(idle.keep(&mut self.inside.shared, node).err()),
             }
         }
-        for _ in 0..grant.admitted {
-            ledger.leave_room();
-            let last = ledger.release_ref();
-            debug_assert!(!last, "a `Pool` holds the pool");
-        }
+        ledger.withdraw(grant.admitted);
         // Even if there was nothing: the one behind may want less.
         self.inside.waiters.offer_room(ledger, &mut calls);
         drop(self);
