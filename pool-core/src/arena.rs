@@ -1,8 +1,9 @@
 //! The memory of objects: nodes in chunks. Raw pointers to objects start and end here.
 //!
-//! A node is the header and the object. It keeps its address until the pool is freed; when its
-//! object is destroyed or detached it is vacant, and the next object made goes into it. Chunks are
-//! filled from the front, so memory that was never used is never touched.
+//! A node is the header and the object, which never moves. When the object is destroyed or detached
+//! the node is vacant, and the next object made goes into it. Chunks are filled from the front, so
+//! memory that was never used is never touched. A chunk whose nodes are all vacant is freed when the
+//! pool is trimmed, and all are with the pool.
 //!
 //! [`Chunks`] is the bare structure, for one thread; [`Arena`] locks it, and never while memory is
 //! asked for: one thread can grow the pool while others find vacant nodes.
@@ -10,7 +11,8 @@
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
-use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
+use std::iter;
+use std::mem::{self, ManuallyDrop, MaybeUninit, offset_of};
 use std::ptr::{self, NonNull};
 
 use crate::backend::{NO_POOL, Number};
@@ -73,7 +75,7 @@ impl<T> Node<T> {
     ///
     /// # Safety
     ///
-    /// `node` is alive: its chunk has not been freed.
+    /// `node` is alive: its chunk has not been freed (NODE-LIVES).
     #[inline(always)]
     unsafe fn header<'a>(node: NonNull<Self>) -> &'a Header {
         // SAFETY: alive by contract; headers are initialised before a node is given out, and only
@@ -216,7 +218,8 @@ pub(crate) struct Chunks<T> {
     nodes: usize,
 }
 
-struct Chunk<T> {
+/// Memory for nodes.
+pub(crate) struct Chunk<T> {
     memory: NonNull<Node<T>>,
     nodes: usize,
 }
@@ -238,6 +241,29 @@ impl<T> Chunk<T> {
     fn layout(nodes: usize) -> Option<Layout> {
         Layout::array::<Node<T>>(nodes).ok()
     }
+
+    /// Frees the chunk, and has its pages leave the memory of the process at once, where the system
+    /// allows that. An allocator may keep what it is given, the more so below a block that is in use.
+    pub(crate) fn vacate(self) {
+        #[cfg(target_os = "linux")]
+        {
+            // SAFETY: asks for a number.
+            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+            let page = usize::try_from(page).unwrap_or(usize::MAX);
+            let start = self.memory.addr().get();
+            let end = start + self.nodes * size_of::<Node<T>>();
+            // Whole pages only: what shares one with the chunk is the allocator's.
+            let (first, last) = (start.next_multiple_of(page), end / page * page);
+            if first < last {
+                let pages = self.memory.as_ptr().with_addr(first).cast();
+                // SAFETY: these bytes are this chunk's, nothing in them is needed any more, and
+                // reading them afterwards is as reading memory never written. If the call fails they
+                // are as they were.
+                unsafe { libc::madvise(pages, last - first, libc::MADV_DONTNEED) };
+            }
+        }
+        drop(self);
+    }
 }
 
 impl<T> Drop for Chunk<T> {
@@ -246,6 +272,29 @@ impl<T> Drop for Chunk<T> {
             // SAFETY: allocated in `new` with this layout.
             unsafe { dealloc(self.memory.as_ptr().cast(), layout) };
         }
+    }
+}
+
+/// How many nodes of a chunk are free: vacant, or never used.
+struct Tally<T> {
+    memory: NonNull<Node<T>>,
+    nodes: usize,
+    free: usize,
+}
+
+impl<T> Tally<T> {
+    fn of(chunk: &Chunk<T>) -> Self {
+        Tally {
+            memory: chunk.memory,
+            nodes: chunk.nodes,
+            free: 0,
+        }
+    }
+
+    /// That of the chunk that `node` is in, given those of all chunks in the order of addresses.
+    fn find(tallies: &mut [Self], node: NonNull<Node<T>>) -> Option<&mut Self> {
+        let after = tallies.partition_point(|tally| tally.memory <= node);
+        tallies.get_mut(after.checked_sub(1)?)
     }
 }
 
@@ -264,7 +313,7 @@ impl<T> Chunks<T> {
     /// A vacant node, if there is one.
     pub(crate) fn take(&mut self) -> Option<NonNull<Node<T>>> {
         if let Some(node) = NonNull::new(self.vacant.cast_mut()) {
-            // SAFETY: a node in the list is alive, and vacant, so its link is the next one.
+            // SAFETY: a node in the list is alive (NODE-LIVES), and vacant, so its link is the next one.
             let next = unsafe { Node::pool(node) };
             self.vacant = next.cast();
             self.vacant_len -= 1;
@@ -303,6 +352,50 @@ impl<T> Chunks<T> {
         header.link.set(self.vacant.cast());
         self.vacant = node.as_ptr();
         self.vacant_len += 1;
+    }
+
+    /// Takes out the chunks that hold no object, whose nodes are all vacant or were never used. Costs
+    /// a walk over the vacant nodes.
+    pub(crate) fn take_unused(&mut self) -> Vec<Chunk<T>> {
+        let mut tallies: Vec<_> = self.chunks.iter().map(Tally::of).collect();
+        tallies.sort_unstable_by_key(|tally| tally.memory);
+        let fresh = Tally::find(&mut tallies, self.fresh).filter(|_| self.fresh_left > 0);
+        if let Some(tally) = fresh {
+            tally.free += self.fresh_left;
+        }
+        let vacant = self.vacant_nodes();
+        for node in vacant.clone() {
+            if let Some(tally) = Tally::find(&mut tallies, node) {
+                tally.free += 1;
+            }
+        }
+        let mut is_unused =
+            |node| Tally::find(&mut tallies, node).is_some_and(|tally| tally.free == tally.nodes);
+        if self.fresh_left > 0 && is_unused(self.fresh) {
+            self.fresh_left = 0;
+        }
+        (self.vacant, self.vacant_len) = (ptr::null(), 0);
+        for node in vacant {
+            if !is_unused(node) {
+                // SAFETY: it was in the list of vacant nodes, and is in none now.
+                unsafe { self.give(node) };
+            }
+        }
+        let freed: Vec<_> = (self.chunks)
+            .extract_if(.., |chunk| is_unused(chunk.memory))
+            .collect();
+        self.nodes -= freed.iter().map(|chunk| chunk.nodes).sum::<usize>();
+        freed
+    }
+
+    /// The vacant nodes that were used before. A node may be given or taken once the iterator has
+    /// passed it.
+    fn vacant_nodes(&self) -> impl Iterator<Item = NonNull<Node<T>>> + Clone + use<T> {
+        iter::successors(NonNull::new(self.vacant.cast_mut()), |node| {
+            // SAFETY: a node in the list is alive (NODE-LIVES), and vacant, so its link is the next one.
+            let next = unsafe { Node::pool(*node) };
+            NonNull::new(next.cast_mut().cast())
+        })
     }
 
     /// How many nodes the next chunk has, when `grow_by` was asked for or not.
@@ -424,6 +517,26 @@ impl<T> Arena<T> {
                 let chunk = Chunk::new(missing);
                 chunks.lock().add(chunk);
             }
+        }
+    }
+
+    /// Frees the chunks that hold no object. Others can give nodes back meanwhile; who finds none
+    /// vacant waits as for one that grows.
+    pub(crate) fn shrink(&self) {
+        if let Kind::Chunked { chunks, growth } = &self.kind {
+            let _growing = growth.lock();
+            // Nobody adds a chunk while this thread may grow; those left in place are without any.
+            let mut all = mem::replace(&mut *chunks.lock(), Chunks::new());
+            let unused = all.take_unused();
+            {
+                let mut chunks = chunks.lock();
+                while let Some(node) = chunks.take() {
+                    // SAFETY: given back just now, to this arena.
+                    unsafe { all.give(node) };
+                }
+                *chunks = all;
+            }
+            unused.into_iter().for_each(Chunk::vacate);
         }
     }
 

@@ -18,8 +18,9 @@ use crate::backend::{AnyStore, NO_POOL, Number, Store};
 use crate::config::{Backend, Config, ResetOn};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
-use crate::release::{destroy_value, for_each_despite_panics};
+use crate::release::{FirstPanic, destroy_value, for_each_despite_panics};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
+use crate::trim::{Keep, Period};
 
 /// One pool.
 // The order is the layout: first what every hit reads and nobody writes.
@@ -37,6 +38,8 @@ pub(crate) struct Inner<T, L> {
     pools: CachePadded<AtomicUsize>,
     /// Objects that were not kept because of what they were.
     discarded: AtomicU64,
+    /// Since when need is watched.
+    pub(crate) period: Period,
 }
 
 /// The pool of a node, alive as long as the node's object is.
@@ -62,6 +65,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             arena,
             pools: CachePadded::new(AtomicUsize::new(1)),
             discarded: AtomicU64::new(0),
+            period: Period::new(),
         });
         NonNull::from(Box::leak(inner))
     }
@@ -201,6 +205,29 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             // SAFETY: by contract.
             unsafe { Self::destroy(this, node) };
         });
+    }
+
+    /// Destroys the idle objects beyond `keep`, and frees the memory that held nothing else; gives
+    /// how many objects.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of that.
+    ///
+    /// # Safety
+    ///
+    /// A `Pool` holds the pool.
+    pub(crate) unsafe fn trim(this: InnerPtr<T, L>, keep: Keep) -> usize {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        let surplus = inner.store.gather(keep);
+        let n = surplus.len();
+        let mut panics = FirstPanic::default();
+        // SAFETY: they were idle in this pool and are nobody's now.
+        panics.catch(|| unsafe { Self::destroy_all(this, surplus) });
+        inner.arena.shrink();
+        panics.resume();
+        n
     }
 
     /// Closes for good, and destroys what is idle.

@@ -98,6 +98,7 @@ mod handle;
 mod release;
 mod backend;
 mod wait;
+mod trim;
 mod arena;
 pub mod unsync;
 mod stats;
@@ -119,6 +120,7 @@ pub use pool::{Drain, Pool};
 pub use poolable::build as __private;
 pub use poolable::{MaxCapacity, Place, Poolable, Ready};
 pub use stats::Stats;
+pub use trim::TrimPolicy;
 
 #[cfg(feature = "derive")]
 pub use pool_derive::Poolable;

@@ -21,6 +21,7 @@ use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::poolable::Poolable;
 use crate::release::wipe;
 use crate::stats::Stats;
+use crate::trim::{Keep, TrimPolicy};
 use crate::wait::Grant;
 #[cfg(feature = "async")]
 use crate::wait::Ticket;
@@ -540,7 +541,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
         let n = n.min(config.max_idle.unwrap_or(usize::MAX));
         // Out of the caches, so that they count for everyone.
-        store.gather(usize::MAX);
+        store.gather(Keep::AtMost(usize::MAX));
         let idle = self.idle();
         let missing = n.saturating_sub(idle);
         let room = config.capacity.map_or(missing, |capacity| {
@@ -574,13 +575,50 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Drops idle objects until at most `keep` are left, those that were idle longest first (batch by
     /// batch, where the backend has batches). Thread caches are emptied into the depot.
     ///
+    /// Memory goes back to the allocator chunk by chunk (see [`grow_by`](Builder::grow_by)): a chunk
+    /// stays as long as one object in it does, idle or in use. Costs a walk over the memory of objects
+    /// that are no more.
+    ///
     /// # Panics
     ///
     /// If the drop of a `T` does, after all of them were dropped.
     pub fn trim(&self, keep: usize) {
-        let surplus = self.inner().store.gather(keep);
-        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
-        unsafe { Inner::destroy_all(self.inner, surplus) };
+        // SAFETY: this `Pool` holds it.
+        unsafe { Inner::trim(self.inner, Keep::AtMost(keep)) };
+    }
+
+    /// Drops objects that nobody has needed for `age`: [`trim_by`](Self::trim_by) with a policy of just
+    /// that, now. Gives how many. To be called more often than each `age`, from a timer that the caller
+    /// has.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of them were dropped.
+    pub fn trim_idle_for(&self, age: Duration) -> usize {
+        self.trim_by(&TrimPolicy::idle_for(age), Instant::now())
+    }
+
+    /// Lets a policy have its way: when the period of its age is over, drops as many idle objects as
+    /// nobody has needed at any time in it, and memory as [`trim`](Self::trim) does; else does nothing
+    /// but look at `now`. Gives how many objects were dropped.
+    ///
+    /// A pool has one period, for all who call this. The first call begins it, and each that finds it
+    /// over begins the next: an object is dropped between one and two ages after it was last needed, if
+    /// calls are frequent. What counts is how many are needed at a time, not which: they are dropped as
+    /// `trim` drops them, and a first-in-first-out [`Queue`](Backend::Queue) shrinks though each of its
+    /// objects is used in turn. What threads have in their caches counts as needed; the end of a period
+    /// empties the caches into the depot, as `trim` does, so those of a quiet thread are found in the
+    /// next one.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of them were dropped.
+    pub fn trim_by(&self, policy: &TrimPolicy, now: Instant) -> usize {
+        match self.inner().period.end(policy, now) {
+            // SAFETY: this `Pool` holds it.
+            Some(keep) => unsafe { Inner::trim(self.inner, keep) },
+            None => 0,
+        }
     }
 
     /// Takes out every object that is idle now, thread caches included. They leave the pool as they
@@ -599,7 +637,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn drain(&self) -> Drain<'_, T, L> {
         Drain {
             pool: self,
-            idle: self.inner().store.gather(0),
+            idle: self.inner().store.gather(Keep::AtMost(0)),
         }
     }
 

@@ -119,6 +119,7 @@ fn memory() {
         bursts_of_two_threads_ask_for_nothing(backend);
         what_leaves_and_joins_uses_the_same_memory(backend);
         reserve_and_trim_do_not_grow(backend);
+        trim_gives_memory_back(backend);
         exhaustion_asks_for_nothing(backend);
     }
     caches_without_a_bound_ask_for_nothing();
@@ -266,7 +267,46 @@ fn what_leaves_and_joins_uses_the_same_memory(backend: Backend) {
     assert_eq!((pool.idle(), pool.in_use()), (0, 0));
 }
 
-/// Memory kept after a burst (netty #9665): what `trim` cannot give back is used again.
+/// Memory kept after a burst (netty #9665): chunks without an object are freed, and nothing else is.
+fn trim_gives_memory_back(backend: Backend) {
+    const CHUNK: usize = 64;
+    let builder = Pool::<Message>::builder().backend(backend).grow_by(CHUNK);
+    let pool = builder.build().unwrap();
+    let node = (size_of::<Message>() + 16).cast_signed();
+    drop(pool.acquire());
+    pool.trim(0);
+    let (blocks, bytes) = live();
+    let mut held: Vec<_> = (0..100 * CHUNK).map(|_| pool.acquire()).collect();
+    for (index, message) in held.iter_mut().enumerate() {
+        message[0] = index as u64;
+    }
+    let (_, full) = live();
+    // One object of each tenth chunk stays in use.
+    let mut index = 0;
+    held.retain(|_| {
+        index += 1;
+        index % (10 * CHUNK) == 0
+    });
+    pool.trim(0);
+    let (_, thinned) = live();
+    // Beside the objects, a few arrays of pointers come and go.
+    let freed = 90 * CHUNK.cast_signed() * node - 4096;
+    assert!(full - thinned >= freed, "{} of {freed}", full - thinned);
+    for (at, message) in held.iter().enumerate() {
+        assert_eq!(message[0] as usize, (at + 1) * 10 * CHUNK - 1);
+    }
+    // The rest of their chunks is used before more is asked for.
+    let more: Vec<_> = (0..10 * (CHUNK - 1)).map(|_| pool.acquire()).collect();
+    let (_, refilled) = live();
+    assert!(refilled - thinned < CHUNK.cast_signed() * node);
+    drop((more, held));
+    pool.trim(0);
+    let (blocks_after, bytes_after) = live();
+    assert!(blocks_after - blocks <= 8, "{}", blocks_after - blocks);
+    assert!(bytes_after - bytes <= 4096, "{}", bytes_after - bytes);
+}
+
+/// What is reserved and trimmed in turn takes no more each time.
 fn reserve_and_trim_do_not_grow(backend: Backend) {
     let builder = Pool::<Message>::builder().backend(backend);
     let pool = builder.build().unwrap();

@@ -15,6 +15,7 @@ use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::trim::Keep;
 use crate::wait::{Call, Grant, Ticket};
 
 pub(crate) struct Heap {
@@ -156,7 +157,7 @@ impl Store for Heap {
 
     centre_in_slots!();
 
-    fn gather(&self, _keep: usize) -> Vec<NodePtr> {
+    fn gather(&self, _keep: Keep) -> Vec<NodePtr> {
         Vec::new()
     }
 

@@ -23,6 +23,7 @@ use crate::arena::NodePtr;
 use crate::config::{Backend, Config};
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::trim::Keep;
 use crate::wait::{Grant, Ticket};
 
 /// What came of looking for an object.
@@ -121,8 +122,8 @@ pub(crate) trait Store {
     fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<NodePtr>);
 
     /// Takes out the idle objects beyond `keep`, those idle longest first; leaves the others where
-    /// any thread finds them first.
-    fn gather(&self, keep: usize) -> Vec<NodePtr>;
+    /// any thread finds them first. Gives back memory that is not needed for those.
+    fn gather(&self, keep: Keep) -> Vec<NodePtr>;
 
     /// Closes for good and takes out every idle object: from now on each `put` gives back.
     fn close(&self, ledger: &Ledger) -> Vec<NodePtr>;
@@ -303,7 +304,7 @@ impl Store for AnyStore {
         each!(self, store => store.cancel_wait(ledger, ticket, surplus));
     }
 
-    fn gather(&self, keep: usize) -> Vec<NodePtr> {
+    fn gather(&self, keep: Keep) -> Vec<NodePtr> {
         each!(self, store => store.gather(keep))
     }
 

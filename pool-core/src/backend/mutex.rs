@@ -14,6 +14,7 @@ use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::trim::{Keep, LowWater};
 use crate::wait::{Call, Grant, Ticket};
 
 pub(crate) struct MutexStack {
@@ -23,8 +24,19 @@ pub(crate) struct MutexStack {
     _tail: NotFrozen,
 }
 
-/// Idle objects, those that came last at the end.
-struct Stack(Vec<NodePtr>);
+struct Stack {
+    /// Idle objects, those that came last at the end.
+    nodes: Vec<NodePtr>,
+    low_water: LowWater,
+}
+
+impl Stack {
+    fn pop(&mut self) -> Option<NodePtr> {
+        let node = self.nodes.pop();
+        self.low_water.note(self.nodes.len());
+        node
+    }
+}
 
 impl Centre for Stack {
     type State = ();
@@ -42,7 +54,10 @@ impl Centre for Stack {
 impl MutexStack {
     pub(super) fn new(config: &Config) -> Self {
         MutexStack {
-            slots: Slots::new(Stack(Vec::with_capacity(config.prefill))),
+            slots: Slots::new(Stack {
+                nodes: Vec::with_capacity(config.prefill),
+                low_water: LowWater::default(),
+            }),
             buffers: Buffers::new(),
             max_idle: config.max_idle.unwrap_or(usize::MAX),
             _tail: NotFrozen::new(),
@@ -52,14 +67,14 @@ impl MutexStack {
 
 impl Idle<Stack> for MutexStack {
     fn grab(&self, stack: &mut Stack) -> Option<NodePtr> {
-        stack.0.pop()
+        stack.pop()
     }
 
     fn keep(&self, stack: &mut Stack, node: NodePtr) -> Result<(), NodePtr> {
-        if stack.0.len() >= self.max_idle {
+        if stack.nodes.len() >= self.max_idle {
             return Err(node);
         }
-        stack.0.push(node);
+        stack.nodes.push(node);
         Ok(())
     }
 }
@@ -67,7 +82,7 @@ impl Idle<Stack> for MutexStack {
 impl Store for MutexStack {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
         let mut centre = self.slots.lock();
-        if let Some(node) = centre.shared().0.pop() {
+        if let Some(node) = centre.shared().pop() {
             Taken::Idle(node)
         } else if centre.is_closed() {
             Taken::Closed
@@ -104,14 +119,15 @@ impl Store for MutexStack {
         if centre.is_closed() {
             return Err(AcquireError::Closed);
         }
-        let stack = &mut centre.shared().0;
-        let idle = n.min(stack.len());
+        let stack = centre.shared();
+        let idle = n.min(stack.nodes.len());
         if !ledger.admit_all(n - idle) {
             self.buffers.give(nodes);
             return Err(AcquireError::Exhausted);
         }
-        let rest = stack.len() - idle;
-        nodes.extend(stack.drain(rest..));
+        let rest = stack.nodes.len() - idle;
+        nodes.extend(stack.nodes.drain(rest..));
+        stack.low_water.note(rest);
         Ok(nodes)
     }
 
@@ -121,7 +137,7 @@ impl Store for MutexStack {
             return nodes;
         }
         let calls = centre.waiters().offer_many(&mut nodes);
-        let stack = &mut centre.shared().0;
+        let stack = &mut centre.shared().nodes;
         let room = self.max_idle.saturating_sub(stack.len());
         let refused = nodes.split_off(nodes.len().min(room));
         stack.append(&mut nodes);
@@ -133,13 +149,13 @@ impl Store for MutexStack {
 
     centre_in_slots!();
 
-    fn gather(&self, keep: usize) -> Vec<NodePtr> {
+    fn gather(&self, keep: Keep) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
-        let stack = &mut centre.shared().0;
-        let surplus = stack.len().saturating_sub(keep);
-        let oldest = stack.drain(..surplus).collect();
+        let Stack { nodes, low_water } = centre.shared();
+        let surplus = low_water.surplus(nodes.len(), keep);
+        let oldest = nodes.drain(..surplus).collect();
         if surplus > 0 {
-            stack.shrink_to_fit();
+            nodes.shrink_to_fit();
         }
         oldest
     }
@@ -147,7 +163,7 @@ impl Store for MutexStack {
     fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
         let (grant, calls) = centre.close();
-        let mut idle = std::mem::take(&mut centre.shared().0);
+        let mut idle = std::mem::take(&mut centre.shared().nodes);
         drop(centre);
         calls.into_iter().for_each(Call::ring);
         idle.extend(send_away(ledger, grant));
@@ -157,7 +173,7 @@ impl Store for MutexStack {
     fn counts(&self) -> Counts {
         let mut centre = self.slots.lock();
         Counts {
-            idle: centre.shared().0.len(),
+            idle: centre.shared().nodes.len(),
             waits: centre.waits(),
             ..Counts::default()
         }

@@ -1,9 +1,9 @@
 //! Queue: one queue for all threads, first in, first out.
 //!
 //! The queue is crossbeam's: an array when the pool is bounded, so that it never allocates; a list
-//! of blocks when not. What is added here is the end of life and the exact bound: a release happens
-//! inside the thread's slot, which holds nothing, so that a revocation knows that no release is
-//! under way.
+//! of blocks when not. What is added here is the end of life and the exact bound: whoever pushes or
+//! pops does so inside the thread's slot, which holds nothing, or under the lock; so after a
+//! revocation, under the lock, nobody else is at the queue.
 
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -19,6 +19,8 @@ use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::sync::{AtomicUsize, Ordering};
+use crate::trim::{Keep, LowWater};
 use crate::wait::{Call, Grant, Ticket};
 
 /// A bounded queue takes 16 bytes an object from the start; past this many (1 GiB), it is a list
@@ -30,6 +32,8 @@ pub(crate) struct Queue {
     // pool any more.
     slots: Arc<Slots<Nothing>>,
     objects: Objects,
+    /// The low water of `objects`, as it is lowered by those who pop.
+    low_water: AtomicUsize,
     buffers: Buffers,
     _tail: NotFrozen,
 }
@@ -100,15 +104,31 @@ impl Queue {
         Queue {
             slots: Slots::new(Nothing),
             objects: Objects::new(config),
+            low_water: AtomicUsize::new(0),
             buffers: Buffers::new(),
             _tail: NotFrozen::new(),
         }
     }
 }
 
+impl Queue {
+    /// Takes the first, for who is inside a slot or holds the lock.
+    fn pop(&self) -> Option<NodePtr> {
+        let node = self.objects.pop();
+        // Relaxed, all: whoever resets it holds the lock and has revoked the slots, which orders it.
+        let low_water = self.low_water.load(Ordering::Relaxed);
+        // 0 unless the pool is trimmed by need, so nobody else asks how long the queue is.
+        if low_water > 0 {
+            self.low_water
+                .fetch_min(self.objects.len(), Ordering::Relaxed);
+        }
+        node
+    }
+}
+
 impl Idle<Nothing> for Queue {
     fn grab(&self, _: &mut Nothing) -> Option<NodePtr> {
-        self.objects.pop()
+        self.pop()
     }
 
     fn keep(&self, _: &mut Nothing, node: NodePtr) -> Result<(), NodePtr> {
@@ -118,19 +138,31 @@ impl Idle<Nothing> for Queue {
 
 impl Store for Queue {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
-        if let Some(node) = self.objects.pop() {
-            return Taken::Idle(node);
+        let own = self.slots.own();
+        if let Some(slot) = own
+            && let Some(word) = slot.enter()
+        {
+            let node = self.pop();
+            slot.leave(word);
+            if let Some(node) = node {
+                return Taken::Idle(node);
+            }
         }
         let mut centre = self.slots.lock();
         if centre.is_closed() {
             return Taken::Closed;
+        }
+        // The next one may do without the lock, if that is allowed.
+        own.map(|slot| centre.activate(slot));
+        if let Some(node) = self.pop() {
+            return Taken::Idle(node);
         }
         if make && ledger.admit() {
             return Taken::Admitted;
         }
         // No release is under way after this, and none begins before the lock is given up.
         centre.revoke_all();
-        if let Some(node) = self.objects.pop() {
+        if let Some(node) = self.pop() {
             return Taken::Idle(node);
         }
         if make && ledger.admit() {
@@ -179,7 +211,7 @@ impl Store for Queue {
         }
         let fill = |nodes: &mut Vec<NodePtr>| {
             let missing = n - nodes.len();
-            nodes.extend(iter::from_fn(|| self.objects.pop()).take(missing));
+            nodes.extend(iter::from_fn(|| self.pop()).take(missing));
             n - nodes.len()
         };
         if ledger.admit_all(fill(&mut nodes)) {
@@ -232,12 +264,14 @@ impl Store for Queue {
 
     centre_in_slots!();
 
-    fn gather(&self, keep: usize) -> Vec<NodePtr> {
+    fn gather(&self, keep: Keep) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
         centre.revoke_all();
-        let surplus = self.objects.len().saturating_sub(keep);
-        // Acquires go on meanwhile, without the lock, so there may be fewer.
-        iter::from_fn(|| self.objects.pop()).take(surplus).collect()
+        let mut low_water = LowWater::new(self.low_water.load(Ordering::Relaxed));
+        let surplus = low_water.surplus(self.objects.len(), keep);
+        let oldest = iter::from_fn(|| self.pop()).take(surplus).collect();
+        self.low_water.store(low_water.get(), Ordering::Relaxed);
+        oldest
     }
 
     fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {

@@ -8,13 +8,13 @@
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 
-use crate::arena::{Chunks, Node};
+use crate::arena::{Chunk, Chunks, Node};
 use crate::backend::NO_POOL;
 use crate::config::{Config, ResetOn};
 use crate::error::AcquireError;
 use crate::lifecycle::Lifecycle;
 use crate::poolable::{Place, Ready};
-use crate::release::{Panic, destroy_value, reset_and_judge};
+use crate::release::{FirstPanic, Panic, destroy_value, reset_and_judge};
 
 pub(super) struct Inner<T, L> {
     /// Idle objects, the newest last, with room for all that are alive. Borrowed for a few
@@ -307,6 +307,27 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         let value = unsafe { Node::take_object(node) };
         drop(Vacancy { inner: this, node });
         value
+    }
+
+    /// Destroys the idle objects beyond `keep`, and frees the memory that held nothing else.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of that.
+    ///
+    /// # Safety
+    ///
+    /// A `Pool` holds the pool.
+    pub(super) unsafe fn trim(this: InnerPtr<T, L>, keep: usize) {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        let surplus = inner.gather(keep);
+        let mut panics = FirstPanic::default();
+        // SAFETY: they were idle in this pool and are nobody's now.
+        panics.catch(|| unsafe { Self::destroy_all(this, surplus) });
+        let unused = inner.with_chunks(Chunks::take_unused);
+        unused.into_iter().for_each(Chunk::vacate);
+        panics.resume();
     }
 
     /// Closes for good, and destroys what is idle.

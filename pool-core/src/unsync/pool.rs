@@ -222,14 +222,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.idle()
     }
 
-    /// Drops idle objects until at most `keep` are left, those that were idle longest first.
+    /// Drops idle objects until at most `keep` are left, those that were idle longest first, and frees
+    /// the chunks of memory that hold no object any more.
     ///
     /// # Panics
     ///
     /// If the drop of a `T` does, after all of them were dropped.
     pub fn trim(&self, keep: usize) {
-        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
-        unsafe { Inner::destroy_all(self.inner, self.inner().gather(keep)) };
+        // SAFETY: this `Pool` holds it.
+        unsafe { Inner::trim(self.inner, keep) };
     }
 
     /// Takes out every object that is idle now, as they are.

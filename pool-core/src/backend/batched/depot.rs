@@ -9,6 +9,7 @@ use std::mem;
 use super::cache::{Batch, Cache};
 use crate::arena::NodePtr;
 use crate::backend::slots::{Centre, Word};
+use crate::trim::{Keep, LowWater};
 
 /// For how many visits caches stay revoked after the pool ran dry.
 ///
@@ -29,6 +30,7 @@ pub(crate) struct Depot {
     shells: Vec<Batch>,
     /// Visits for which caches stay revoked.
     dry: u32,
+    low_water: LowWater,
     pub(super) exchanges: u64,
 }
 
@@ -41,6 +43,7 @@ impl Depot {
             loose: Batch::new(batch_size),
             shells: Vec::new(),
             dry: 0,
+            low_water: LowWater::default(),
             exchanges: 0,
         }
     }
@@ -114,6 +117,7 @@ impl Depot {
     fn visited(&mut self) {
         self.exchanges += 1;
         self.dry = self.dry.saturating_sub(1);
+        self.low_water.note(self.idle());
     }
 
     fn keep(&mut self, node: NodePtr) {
@@ -187,6 +191,17 @@ impl Depot {
         self.shells.extend(cache.shells.drain(kept..));
     }
 
+    /// Takes out the objects beyond `keep`, and lets go of memory that the others do not need.
+    pub(super) fn take_surplus(&mut self, keep: Keep) -> Vec<NodePtr> {
+        let surplus = self.low_water.surplus(self.idle(), keep);
+        let oldest = self.take_oldest(surplus);
+        if surplus > 0 {
+            self.shells = Vec::new();
+            self.full.shrink_to_fit();
+        }
+        oldest
+    }
+
     /// Takes out the `n` objects that have been idle longest, or all.
     pub(super) fn take_oldest(&mut self, n: usize) -> Vec<NodePtr> {
         let n = n.min(self.idle());
@@ -211,12 +226,6 @@ impl Depot {
         let rest = n - out.len();
         self.loose.take_oldest(rest, &mut out);
         out
-    }
-
-    /// Lets go of the memory of empty batches.
-    pub(super) fn shrink(&mut self) {
-        self.shells = Vec::new();
-        self.full.shrink_to_fit();
     }
 }
 

@@ -22,6 +22,7 @@ use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::ledger::Ledger;
+use crate::trim::Keep;
 use crate::wait::{Call, Grant, Ticket};
 
 pub(crate) struct Batched {
@@ -388,16 +389,14 @@ impl Store for Batched {
 
     centre_in_slots!();
 
-    fn gather(&self, keep: usize) -> Vec<NodePtr> {
+    fn gather(&self, keep: Keep) -> Vec<NodePtr> {
         let mut centre = self.slots.lock();
         centre.revoke_all();
-        let depot = centre.shared();
-        let surplus = depot.idle().saturating_sub(keep);
-        let oldest = depot.take_oldest(surplus);
-        if surplus > 0 {
-            depot.shrink();
-        }
-        oldest
+        let surplus = centre.shared().take_surplus(keep);
+        let vacant = centre.take_vacant();
+        drop(centre);
+        drop(vacant);
+        surplus
     }
 
     fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {

@@ -199,9 +199,9 @@ impl<C: Centre> Drop for Slots<C> {
     fn drop(&mut self) {
         let inside = self.centre.get_mut();
         for slot in inside.taken.drain(..).chain(inside.vacant.drain(..)) {
-            // SAFETY: made by `Box::leak` in `take_slot`, freed here only. A thread that still has
-            // the address finds it only by this value's number, which it can no longer have, or by
-            // upgrading its weak reference, which fails (SLOT-LIVES).
+            // SAFETY: made by `Box::leak` in `take_slot`, and in a list, so not freed before. A thread
+            // that still has the address finds it only by this value's number, which it can no longer
+            // have, or by upgrading its weak reference, which fails (SLOT-LIVES).
             drop(unsafe { Box::from_raw(slot.as_ptr()) });
         }
     }
@@ -340,6 +340,16 @@ impl<C: Centre> Locked<'_, C> {
         }
         inside.active = 0;
         inside.revocations += 1;
+    }
+
+    /// Takes out the slots that no thread has, for their memory to be freed when the lock is given up.
+    pub(crate) fn take_vacant(&mut self) -> Vec<Box<SlotOf<C>>> {
+        let vacant = self.inside.vacant.drain(..);
+        vacant
+            // SAFETY: made by `Box::leak` in `take_slot`. The thread that had it has given it up, and
+            // finds it no more (SLOT-LIVES).
+            .map(|slot| unsafe { Box::from_raw(slot.as_ptr()) })
+            .collect()
     }
 
     /// Calls `f` with the meter of every slot that may hold something, and how far the address of its
