@@ -16,6 +16,7 @@ use std::mem::{self, ManuallyDrop, MaybeUninit, offset_of};
 use std::ptr::{self, NonNull};
 
 use crate::backend::{NO_POOL, Number};
+use crate::fork;
 use crate::poolable::{Place, Ready};
 use crate::sync::{AtomicU32, Mutex};
 
@@ -554,6 +555,28 @@ impl<T> Arena<T> {
             }),
             // SAFETY: by contract.
             Kind::Chunked { chunks, .. } => unsafe { chunks.lock().give(node) },
+        }
+    }
+
+    /// Keeps other threads out, for a fork.
+    pub(crate) fn before_fork(&self) {
+        if let Kind::Chunked { chunks, growth } = &self.kind {
+            fork::seize(growth);
+            fork::seize(chunks);
+        }
+    }
+
+    /// Lets them in again.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Fork::after_fork`](fork::Fork::after_fork).
+    pub(crate) unsafe fn after_fork(&self, side: fork::Side) {
+        if let Kind::Chunked { chunks, growth } = &self.kind {
+            // SAFETY: by contract.
+            unsafe { fork::release(chunks, side) };
+            // SAFETY: by contract.
+            unsafe { fork::release(growth, side) };
         }
     }
 

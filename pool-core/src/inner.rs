@@ -16,6 +16,7 @@ use crossbeam_utils::CachePadded;
 use crate::arena::{Arena, Node, NodePtr};
 use crate::backend::{AnyStore, NO_POOL, Number, Store};
 use crate::config::{Backend, Config, ResetOn};
+use crate::fork::{self, Fork, Side};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
 use crate::release::{FirstPanic, destroy_value, for_each_despite_panics};
@@ -67,7 +68,12 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             discarded: AtomicU64::new(0),
             period: Period::new(),
         });
-        NonNull::from(Box::leak(inner))
+        let inner = NonNull::from(Box::leak(inner));
+        // SAFETY: alive until `free`, which strikes it; what a fork touches of it is under locks.
+        unsafe {
+            fork::list(inner);
+        }
+        inner
     }
 
     /// Makes an object, for which there is leave, where it will live.
@@ -292,6 +298,23 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     }
 }
 
+impl<T, L: Lifecycle<T>> Fork for Inner<T, L> {
+    fn before_fork(&self) {
+        self.store.before_fork();
+        self.arena.before_fork();
+        fork::seize(self.period.lock_of());
+    }
+
+    unsafe fn after_fork(&self, side: Side) {
+        // SAFETY: by contract.
+        unsafe { fork::release(self.period.lock_of(), side) };
+        // SAFETY: by contract.
+        unsafe { self.arena.after_fork(side) };
+        // SAFETY: by contract.
+        unsafe { self.store.after_fork(&self.ledger, side) };
+    }
+}
+
 /// A node whose object is gone, or not made yet. Dropped, it gives node and place back.
 struct Vacancy<T, L: Lifecycle<T>> {
     inner: InnerPtr<T, L>,
@@ -332,6 +355,7 @@ impl<T, L> Drop for End<T, L> {
 ///
 /// The last reference was let go of by the caller.
 unsafe fn free<T, L>(inner: InnerPtr<T, L>) {
+    fork::strike(inner);
     // SAFETY: made by `Box::leak` in `Inner::new`, and nobody has a reference any more.
     drop(unsafe { Box::from_raw(inner.as_ptr()) });
 }

@@ -100,6 +100,7 @@ mod backend;
 mod wait;
 mod trim;
 mod arena;
+mod fork;
 pub mod unsync;
 mod stats;
 mod error;

@@ -34,6 +34,15 @@ use crate::wait::Ticket;
 /// then, those in other threads' caches included. Handles that are still out stay valid; each drops
 /// its object when its time comes, and the last one frees the memory.
 ///
+/// # Forks
+///
+/// A child of `fork` has its own copy of the pool, and may use it, whatever other threads of its parent
+/// were doing: before the fork every pool is brought to rest, which waits for calls that are under way
+/// to get out of its locks and caches. Nobody waits in the child. What the parent's other threads held
+/// is in use there for ever, and counts under the bound. Where the child is to start threads, it does
+/// better to make pools of its own: in theory a lock that the parent's threads were just waiting for can
+/// fail to wake one of theirs.
+///
 /// # Examples
 ///
 /// ```

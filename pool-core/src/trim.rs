@@ -122,4 +122,9 @@ impl Period {
             at_least: policy.min_idle,
         })
     }
+
+    /// The lock, for a fork.
+    pub(crate) fn lock_of(&self) -> &Mutex<Option<Instant>> {
+        &self.0
+    }
 }

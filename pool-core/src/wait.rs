@@ -67,12 +67,19 @@ struct Waiter {
     has: Grant,
 }
 
+struct Served {
+    ticket: Ticket,
+    grant: Grant,
+    /// Whether it is a thread, not a task.
+    thread: bool,
+}
+
 /// Who waits under one lock. All of it is used under that lock.
 pub(crate) struct Waiters {
     /// Those who wait, in the order of arrival. Only the head has anything yet.
     queue: VecDeque<Waiter>,
     /// Those who have all they wanted and have not come for it yet.
-    served: Vec<(Ticket, Grant)>,
+    served: Vec<Served>,
     next: u64,
     /// Bells of threads that have gone, to be used again.
     bells: Vec<Arc<Condvar>>,
@@ -181,7 +188,11 @@ impl Waiters {
             return None;
         }
         let head = self.queue.pop_front()?;
-        self.served.push((head.ticket, head.has));
+        self.served.push(Served {
+            ticket: head.ticket,
+            grant: head.has,
+            thread: matches!(head.call, Call::Thread(_)),
+        });
         Some(head.call)
     }
 
@@ -190,8 +201,24 @@ impl Waiters {
         let at = self
             .served
             .iter()
-            .position(|(served, _)| *served == ticket)?;
-        Some(self.served.swap_remove(at).1)
+            .position(|served| served.ticket == ticket)?;
+        Some(self.served.swap_remove(at).grant)
+    }
+
+    /// Takes out all threads, which are not there any more; gives what they had.
+    pub(crate) fn forget_threads(&mut self) -> Vec<Grant> {
+        let mut grants: Vec<_> = (self.served)
+            .extract_if(.., |served| served.thread)
+            .map(|served| served.grant)
+            .collect();
+        self.queue.retain_mut(|waiter| {
+            let thread = matches!(waiter.call, Call::Thread(_));
+            if thread {
+                grants.push(mem::take(&mut waiter.has));
+            }
+            !thread
+        });
+        grants
     }
 
     #[cfg_attr(not(feature = "async"), allow(dead_code))]

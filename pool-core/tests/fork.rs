@@ -1,22 +1,23 @@
-//! A process that forks while no thread is inside a call: the child's pools work, or the child would
-//! hang for ever (gperftools #499).
+//! A process that forks, whatever its other threads do: the child's pools work, where it might have
+//! hung for ever (gperftools #499).
 #![cfg(target_os = "linux")]
 
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pool_core::{AcquireError, Backend};
+use pool_core::{AcquireError, Backend, Lifecycle, Pool};
 
-use support::{CountedPool, caches, counted, keeps, within_reason};
+use support::{caches, counted, keeps, within_reason};
 
 /// Runs `child` in a child process; fails if it panics or does not end.
 fn fork(child: impl FnOnce()) {
-    // SAFETY: the child does what this process does at other times too: no lock that it comes to need
-    // is held by another thread, the allocator sees to its own.
+    // SAFETY: the child does what this process does at other times too: pools come through a fork, the
+    // allocator sees to its own locks, and the child comes to need no others.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "no process to be had");
     if pid == 0 {
@@ -41,8 +42,14 @@ fn fork(child: impl FnOnce()) {
     panic!("the child hangs");
 }
 
+/// Tests fork one at a time: a child is the harness's, output and all.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// All that a child may want; other threads had objects in their caches, and are not there any more.
-fn use_pool(pool: &CountedPool, capacity: usize) {
+fn use_pool<T: Send, L: Lifecycle<T> + Send + Sync>(pool: &Pool<T, L>, capacity: usize) {
     drop(pool.acquire());
     drop(pool.acquire_many(3));
     let all: Vec<_> = (0..capacity).map(|_| pool.try_acquire().unwrap()).collect();
@@ -63,9 +70,9 @@ fn use_pool(pool: &CountedPool, capacity: usize) {
     assert_eq!(pool.stats().in_use, 0);
 }
 
-/// All in one test: while a child is made, no other thread of this process is inside a call.
 #[test]
 fn a_child_acquires_and_releases() {
+    let _alone = alone();
     within_reason(|| {
         for backend in Backend::ALL {
             const CAPACITY: usize = 40;
@@ -106,6 +113,117 @@ fn a_child_acquires_and_releases() {
                 go.wait();
                 assert!(!caches(backend) || cached > 0);
             });
+        }
+    });
+}
+
+/// Other threads are inside calls of every kind when the process forks: in slots, under locks, growing,
+/// trimming.
+#[test]
+fn a_child_of_a_busy_process_acquires_and_releases() {
+    let _alone = alone();
+    within_reason(|| {
+        const CAPACITY: usize = 200;
+        for backend in Backend::ALL {
+            // Objects without a lock of their own, which would not come through.
+            let builder = Pool::<Vec<u8>>::builder().backend(backend);
+            let pool = builder.capacity(CAPACITY).grow_by(1).build().unwrap();
+            let stop = AtomicBool::new(false);
+            thread::scope(|scope| {
+                let _stop = StopAtEnd(&stop);
+                for worker in 0..4 {
+                    let (pool, stop) = (&pool, &stop);
+                    scope.spawn(move || {
+                        let mut round = worker;
+                        while !stop.load(Ordering::Relaxed) {
+                            round += 1;
+                            let held: Vec<_> = (0..round % 20).map(|_| pool.acquire()).collect();
+                            drop(pool.acquire_many(round % 7));
+                            drop(held);
+                            match round % 64 {
+                                0 => pool.trim(5),
+                                1 => pool.flush(),
+                                2 => drop(pool.drain()),
+                                3 => _ = pool.trim_idle_for(Duration::from_micros(10)),
+                                _ => {}
+                            }
+                        }
+                    });
+                }
+                for _ in 0..support::scaled(100) {
+                    fork(|| {
+                        // What other threads hold is in use for ever here.
+                        let held = pool.in_use();
+                        assert!(held <= 4 * 26, "{held} in use");
+                        for _ in 0..3 {
+                            use_what_is_left(&pool, CAPACITY - held);
+                        }
+                        assert_eq!(pool.in_use(), held);
+                    });
+                }
+            });
+            assert_eq!(pool.in_use(), 0, "{backend}: the parent goes on");
+            use_pool(&pool, CAPACITY);
+        }
+    });
+}
+
+/// Has the workers stop, however the test ends.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// As [`use_pool`], in a child whose parent's threads hold some; without threads of its own.
+fn use_what_is_left(pool: &Pool<Vec<u8>>, left: usize) {
+    drop(pool.acquire());
+    drop(pool.acquire_many(3));
+    let all: Vec<_> = (0..left).map(|_| pool.try_acquire().unwrap()).collect();
+    assert_eq!(pool.try_acquire().err(), Some(AcquireError::Exhausted));
+    let timed = pool.acquire_timeout(Duration::from_millis(1));
+    assert_eq!(timed.err(), Some(AcquireError::Timeout));
+    drop(all);
+    pool.flush();
+    pool.trim(1);
+    pool.trim_idle_for(Duration::ZERO);
+    drop(pool.drain());
+}
+
+/// Threads wait when the process forks. Nobody waits in the child; in the parent they are served.
+#[test]
+fn those_who_wait_are_left_behind() {
+    let _alone = alone();
+    within_reason(|| {
+        for backend in Backend::ALL {
+            let (builder, _tally) = counted(backend);
+            let pool = builder.capacity(3).build().unwrap();
+            let mut held: Vec<_> = (0..3).map(|_| pool.acquire()).collect();
+            thread::scope(|scope| {
+                let single = scope.spawn(|| drop(pool.acquire()));
+                support::until(|| pool.stats().waits == 1);
+                let burst = scope.spawn(|| drop(pool.acquire_many(3)));
+                support::until(|| pool.stats().waits == 2);
+                // One is served, and may not have come for it yet; the other has a part of what it
+                // wants.
+                held.pop();
+                held.pop();
+                let mut still = Some(held.pop().unwrap());
+                fork(|| {
+                    drop(pool.acquire_timeout(Duration::from_secs(10)).unwrap());
+                    // The handle of this thread comes back, as it does in the parent.
+                    drop(still.take());
+                    let all: Vec<_> = (0..3).map(|_| pool.try_acquire().unwrap()).collect();
+                    assert!(pool.try_acquire().is_err());
+                    drop(all);
+                });
+                drop(still);
+                single.join().unwrap();
+                burst.join().unwrap();
+            });
+            assert_eq!(pool.in_use(), 0);
         }
     });
 }

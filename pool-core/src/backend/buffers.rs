@@ -1,24 +1,24 @@
 //! Buffers for bursts: the arrays that a [`Burst`](crate::Burst) keeps its handles in, used again so
 //! that steady state allocates nothing.
 
-use crossbeam_queue::ArrayQueue;
-
 use crate::arena::NodePtr;
+use crate::sync::Mutex;
 
 /// Buffers that a pool keeps. More bursts than this at a time have theirs from the allocator.
 const KEPT: usize = 32;
 
 /// Empty buffers, shared by all threads.
-pub(super) struct Buffers(ArrayQueue<Vec<NodePtr>>);
+// A lock of its own, taken inside slots too: who has it asks for no other.
+pub(crate) struct Buffers(Mutex<Vec<Vec<NodePtr>>>);
 
 impl Buffers {
     pub(super) fn new() -> Self {
-        Buffers(ArrayQueue::new(KEPT))
+        Buffers(Mutex::new(Vec::with_capacity(KEPT)))
     }
 
     /// A buffer with room for `n`.
     pub(super) fn take(&self, n: usize) -> Vec<NodePtr> {
-        let mut buffer = self.0.pop().unwrap_or_default();
+        let mut buffer = self.0.lock().pop().unwrap_or_default();
         buffer.reserve(n);
         buffer
     }
@@ -27,9 +27,17 @@ impl Buffers {
     /// it over.
     pub(super) fn give(&self, mut buffer: Vec<NodePtr>) {
         buffer.clear();
-        if buffer.capacity() > 0 {
-            // Full: freed here.
-            drop(self.0.push(buffer));
+        if buffer.capacity() == 0 {
+            return;
         }
+        let mut kept = self.0.lock();
+        if kept.len() < KEPT {
+            kept.push(buffer);
+        }
+    }
+
+    /// The lock, for a fork.
+    pub(crate) fn lock_of(&self) -> &Mutex<Vec<Vec<NodePtr>>> {
+        &self.0
     }
 }

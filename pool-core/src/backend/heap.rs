@@ -14,6 +14,7 @@ use super::{Counts, NotFrozen, Store, Taken, centre_in_slots, send_away};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
+use crate::fork::Side;
 use crate::ledger::Ledger;
 use crate::trim::Keep;
 use crate::wait::{Call, Grant, Ticket};

@@ -22,6 +22,7 @@ pub(crate) use self::slots::{NO_POOL, Number};
 use crate::arena::NodePtr;
 use crate::config::{Backend, Config};
 use crate::error::AcquireError;
+use crate::fork::Side;
 use crate::ledger::Ledger;
 use crate::trim::Keep;
 use crate::wait::{Grant, Ticket};
@@ -145,14 +146,24 @@ pub(crate) trait Store {
     /// On `false` the caller must not touch it again.
     fn dismiss(&self, ledger: &Ledger) -> bool;
 
+    /// Has every other thread outside and kept there.
+    fn before_fork(&self);
+
+    /// Lets them in again; in a child, without those who waited.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Fork::after_fork`](crate::fork::Fork::after_fork).
+    unsafe fn after_fork(&self, ledger: &Ledger, side: Side);
+
     /// Objects made so far, and how many of them are alive.
     fn totals(&self, ledger: &Ledger) -> (u64, usize) {
         (ledger.created(), ledger.live())
     }
 }
 
-/// The part of [`Store`] that is the same for all: waiting, and whether the pool is closed; for one that has its centre in `slots` and says what is
-/// [`Idle`](slots::Idle) there.
+/// The part of [`Store`] that is the same for all who have their centre in `slots` and say what is
+/// [`Idle`](slots::Idle) there: waiting, forks, and whether the pool is closed.
 macro_rules! centre_in_slots {
     () => {
         fn is_closed(&self) -> bool {
@@ -181,6 +192,15 @@ macro_rules! centre_in_slots {
 
         fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<NodePtr>) {
             self.slots.cancel_wait(self, ledger, ticket, surplus);
+        }
+
+        fn before_fork(&self) {
+            self.slots.before_fork(self);
+        }
+
+        unsafe fn after_fork(&self, ledger: &Ledger, side: Side) {
+            // SAFETY: by contract.
+            unsafe { self.slots.after_fork(self, ledger, side) };
         }
     };
 }
@@ -330,6 +350,15 @@ impl Store for AnyStore {
 
     fn dismiss(&self, ledger: &Ledger) -> bool {
         each!(self, store => store.dismiss(ledger))
+    }
+
+    fn before_fork(&self) {
+        each!(self, store => store.before_fork());
+    }
+
+    unsafe fn after_fork(&self, ledger: &Ledger, side: Side) {
+        // SAFETY: by contract.
+        each!(self, store => unsafe { store.after_fork(ledger, side) });
     }
 
     fn totals(&self, ledger: &Ledger) -> (u64, usize) {

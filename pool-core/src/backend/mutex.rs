@@ -13,6 +13,7 @@ use super::{Counts, NotFrozen, Store, Taken, admit_unless, centre_in_slots, send
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
+use crate::fork::Side;
 use crate::ledger::Ledger;
 use crate::trim::{Keep, LowWater};
 use crate::wait::{Call, Grant, Ticket};
@@ -76,6 +77,10 @@ impl Idle<Stack> for MutexStack {
         }
         stack.nodes.push(node);
         Ok(())
+    }
+
+    fn buffers(&self) -> Option<&Buffers> {
+        Some(&self.buffers)
     }
 }
 

@@ -18,6 +18,7 @@ use super::{Counts, NotFrozen, Store, Taken, admit_unless, centre_in_slots, send
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
+use crate::fork::Side;
 use crate::ledger::Ledger;
 use crate::sync::{AtomicUsize, Ordering};
 use crate::trim::{Keep, LowWater};
@@ -133,6 +134,10 @@ impl Idle<Nothing> for Queue {
 
     fn keep(&self, _: &mut Nothing, node: NodePtr) -> Result<(), NodePtr> {
         self.objects.push(node)
+    }
+
+    fn buffers(&self) -> Option<&Buffers> {
+        Some(&self.buffers)
     }
 }
 

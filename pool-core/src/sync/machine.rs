@@ -37,6 +37,44 @@ impl Condvar {
     }
 }
 
+/// Locks that are held without a guard.
+pub(crate) mod seized {
+    #![allow(unsafe_code)] // Nothing but the caller's word says that a lock is held.
+
+    use super::{Mutex, MutexGuard};
+    use parking_lot::RawMutex;
+    use parking_lot::lock_api::RawMutex as _;
+
+    /// # Safety
+    ///
+    /// The calling thread has the lock, and no guard of it.
+    pub(crate) unsafe fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        // SAFETY: by contract.
+        unsafe { mutex.make_guard_unchecked() }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`guard`].
+    pub(crate) unsafe fn unlock<T>(mutex: &Mutex<T>) {
+        // SAFETY: by contract.
+        unsafe { mutex.force_unlock() };
+    }
+
+    /// Makes the lock one that nobody has or waits for.
+    ///
+    /// # Safety
+    ///
+    /// As for [`guard`], and the process has no other thread.
+    pub(crate) unsafe fn make_anew<T>(mutex: &Mutex<T>) {
+        // SAFETY: it is not unlocked through this.
+        let raw = std::ptr::from_ref(unsafe { mutex.raw() }).cast_mut();
+        // SAFETY: all of it is an atomic, which may be written through a shared reference, and there
+        // is nobody else.
+        unsafe { raw.write(RawMutex::INIT) };
+    }
+}
+
 /// `std`'s cell with loom's interface, so that loom sees every access in a model.
 #[repr(transparent)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);

@@ -21,6 +21,7 @@ use super::{Counts, NotFrozen, Store, Taken, centre_in_slots, send_away};
 use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
+use crate::fork::Side;
 use crate::ledger::Ledger;
 use crate::trim::Keep;
 use crate::wait::{Call, Grant, Ticket};
@@ -231,6 +232,10 @@ impl Idle<Depot> for Batched {
         }
         depot.put_one(node);
         Ok(())
+    }
+
+    fn buffers(&self) -> Option<&Buffers> {
+        Some(&self.buffers)
     }
 }
 

@@ -13,6 +13,7 @@
 mod slot;
 mod thread;
 
+use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -21,9 +22,11 @@ use std::time::Instant;
 use crossbeam_utils::CachePadded;
 
 use crate::arena::NodePtr;
+use crate::backend::buffers::Buffers;
 use crate::error::AcquireError;
+use crate::fork::{self, Side};
 use crate::ledger::Ledger;
-use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrier};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrier, seized};
 use crate::wait::{Call, Grant, Ticket, Waiters};
 
 pub(crate) use self::slot::{Slot, Word};
@@ -381,6 +384,11 @@ pub(crate) trait Idle<C: Centre> {
 
     /// Keeps one that was granted in vain; gives it back if it may not be kept.
     fn keep(&self, shared: &mut C, node: NodePtr) -> Result<(), NodePtr>;
+
+    /// What has a lock of its own, which is taken inside slots.
+    fn buffers(&self) -> Option<&Buffers> {
+        None
+    }
 }
 
 impl<C: Centre> Slots<C> {
@@ -487,6 +495,35 @@ impl<C: Centre> Slots<C> {
     ) {
         self.lock().give_up_waiting(idle, ledger, ticket, surplus);
     }
+
+    pub(crate) fn before_fork(&self, idle: &impl Idle<C>) {
+        let mut centre = self.lock();
+        // Nobody is inside a slot after this, nor comes in.
+        centre.revoke_all();
+        mem::forget(centre);
+        if let Some(buffers) = idle.buffers() {
+            fork::seize(buffers.lock_of());
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Fork::after_fork`](crate::fork::Fork::after_fork).
+    pub(crate) unsafe fn after_fork(&self, idle: &impl Idle<C>, ledger: &Ledger, side: Side) {
+        if let Some(buffers) = idle.buffers() {
+            // SAFETY: by contract.
+            unsafe { fork::release(buffers.lock_of(), side) };
+        }
+        if side == Side::Child {
+            // SAFETY: the lock is held since `before_fork`, without a guard.
+            let inside = unsafe { seized::guard(&self.centre) };
+            let mut centre = Locked { inside };
+            centre.forget_threads(idle, ledger);
+            mem::forget(centre);
+        }
+        // SAFETY: by contract; the guard is gone.
+        unsafe { fork::release(&self.centre, side) };
+    }
 }
 
 impl<C: Centre> Locked<'_, C> {
@@ -532,6 +569,20 @@ impl<C: Centre> Locked<'_, C> {
         calls.into_iter().for_each(Call::ring);
         // The user's code, last.
         drop(call);
+    }
+
+    /// Forgets the threads that waited where this process was forked from. What they were given goes
+    /// to the idle objects; one that may not be kept stays in use for ever.
+    fn forget_threads(&mut self, idle: &impl Idle<C>, ledger: &Ledger) {
+        let Inside {
+            waiters, shared, ..
+        } = &mut *self.inside;
+        for grant in waiters.forget_threads() {
+            for node in grant.nodes {
+                let _ = idle.keep(shared, node);
+            }
+            ledger.withdraw(grant.admitted);
+        }
     }
 
     /// Leaves an object's place under the bound to who waits, or else to anyone; gives the lock up,
