@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use pool_core::{Acquire, AcquireError, Backend, Pool, Pooled};
+use pool_core::{Acquire, AcquireError, Backend, Lifecycle, Pool, Pooled};
 
 fn pool(backend: Backend, capacity: usize) -> Pool<Vec<u8>> {
     Pool::<Vec<u8>>::builder()
@@ -21,7 +21,7 @@ fn pool(backend: Backend, capacity: usize) -> Pool<Vec<u8>> {
 }
 
 /// Until `pool` has had as many waits.
-fn until_waits(pool: &Pool<Vec<u8>>, waits: usize) {
+fn until_waits<L: Lifecycle<Vec<u8>>>(pool: &Pool<Vec<u8>, L>, waits: usize) {
     while pool.stats().waits < waits {
         thread::yield_now();
     }
@@ -314,6 +314,116 @@ fn close_sends_threads_and_tasks_away() {
         drop(objects);
         let stats = pool.stats();
         assert_eq!((stats.created, stats.destroyed), (2, 2), "{backend}");
+    }
+}
+
+/// In each hook, while a thread and a task wait: both are sent away, and nothing is left.
+#[test]
+fn a_hook_that_closes_the_pool_sends_everyone_away() {
+    type Hooked = Pool<Vec<u8>, Closing>;
+
+    /// Closes the pool in one of its hooks, once it knows it.
+    struct Closing {
+        hook: usize,
+        pool: Arc<Mutex<Option<Hooked>>>,
+    }
+
+    impl Closing {
+        fn reached(&self, hook: usize) {
+            let pool = self.pool.lock().unwrap().clone();
+            if let Some(pool) = pool
+                && hook == self.hook
+            {
+                pool.close();
+            }
+        }
+    }
+
+    impl Lifecycle<Vec<u8>> for Closing {
+        fn create(&self) -> Vec<u8> {
+            self.reached(0);
+            Vec::new()
+        }
+
+        fn reset(&self, _object: &mut Vec<u8>) {
+            self.reached(1);
+        }
+
+        fn is_reusable(&self, _object: &Vec<u8>) -> bool {
+            self.reached(2);
+            // So that there is room, and one who waits has to make an object.
+            self.hook != 0
+        }
+    }
+
+    for backend in Backend::ALL {
+        for hook in 0..3 {
+            let known = Arc::new(Mutex::new(None));
+            let lifecycle = Closing {
+                hook,
+                pool: known.clone(),
+            };
+            let builder = Pool::builder_for(lifecycle).backend(backend).capacity(1);
+            let pool = builder.build().unwrap();
+            let object = pool.acquire();
+            *known.lock().unwrap() = Some(pool.clone());
+            thread::scope(|scope| {
+                let threads: Vec<_> = (1..=3)
+                    .map(|n| {
+                        let waits = &pool;
+                        let thread =
+                            scope.spawn(move || waits.acquire_timeout(Duration::MAX).err());
+                        until_waits(&pool, n);
+                        thread
+                    })
+                    .collect();
+                let mut future = Box::pin(pool.acquire_async());
+                let mut context = Context::from_waker(Waker::noop());
+                assert!(future.as_mut().poll(&mut context).is_pending());
+                drop(object);
+                let sent_away = threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap())
+                    .filter(|error| *error == Some(AcquireError::Closed))
+                    .count();
+                // The one that made the object in whose making the pool was closed has it.
+                assert!(sent_away >= 2, "{backend}, hook {hook}");
+                let polled = future.as_mut().poll(&mut context);
+                assert!(matches!(polled, Poll::Ready(Err(AcquireError::Closed))));
+            });
+            let stats = pool.stats();
+            assert_eq!(stats.created, stats.destroyed, "{backend}, hook {hook}");
+            assert!(pool.is_closed());
+            *known.lock().unwrap() = None;
+        }
+    }
+}
+
+/// A bound of 2 and 8 threads, for 100,000 turns: a gate that never jams and lets in no third.
+#[test]
+fn eight_threads_take_turns_at_two_objects() {
+    const TURNS: usize = 100_000;
+    for backend in Backend::ALL {
+        let pool = pool(backend, 2);
+        let inside = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for turn in 0..TURNS / 8 {
+                        let object = pool.acquire();
+                        if turn % 8 == 0 {
+                            thread::yield_now(); // So that the others come to wait.
+                        }
+                        assert!(inside.fetch_add(1, Ordering::SeqCst) < 2, "{backend}");
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        drop(object);
+                    }
+                });
+            }
+        });
+        let stats = pool.stats();
+        assert_eq!(stats.in_use, 0, "{backend}");
+        assert!(stats.waits > 0 && stats.created - stats.destroyed <= 2);
     }
 }
 
