@@ -9,7 +9,7 @@ use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
-use std::thread;
+use std::{slice, thread};
 
 use crate::arena::{Node, NodePtr};
 use crate::backend::{Store, batched};
@@ -105,11 +105,11 @@ unsafe fn put_back<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node
 /// # Safety
 ///
 /// As for [`release`], for each.
-pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
+#[inline]
+pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(nodes: Vec<NodePtr>) {
     let Some(first) = nodes.first() else {
         return;
     };
-    let mut panics = FirstPanic::default();
     // SAFETY: by contract nodes of `T`.
     let first = unsafe { first.node::<T>() };
     // SAFETY: by contract.
@@ -118,24 +118,44 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(mut nodes: Vec<NodePtr>) {
     let number = unsafe { Node::number(first) };
     // SAFETY: the first object keeps its pool alive (LIFE-REFS).
     let wipes = unsafe { (*inner.as_ptr()).config.reset_on } == ResetOn::Release;
-    let mut at = 0;
-    loop {
-        // SAFETY: by contract nodes of `T`, and the caller's.
-        let (fit, other) = unsafe { wipe_run(&nodes[at..], inner, wipes) };
-        at += fit;
-        let Some(other) = other else {
-            break;
-        };
-        let node = nodes.swap_remove(at);
+    // SAFETY: by contract nodes of `T`, and the caller's.
+    let (fit, other) = unsafe { wipe_run(&nodes, inner, wipes) };
+    // SAFETY: the objects keep the pool alive until they are put, and the number is that of its
+    // backend.
+    let nodes = match unsafe { batched::slot_at_hand(number) } {
+        Some(slot) if other.is_none() => match batched::push_many_hit(slot, nodes) {
+            Ok(()) => return,
+            Err(nodes) => nodes,
+        },
+        _ => nodes,
+    };
+    // SAFETY: by contract; so many are wiped.
+    unsafe { release_many_slow(inner, nodes, wipes, fit, other) };
+}
+
+/// [`release_many`] to a pool that `wipes` or not, where the first `fit` are wiped and what is with the
+/// next is known.
+///
+/// # Safety
+///
+/// As for [`release`], for each; those that are wiped are `inner`'s.
+#[cold]
+#[inline(never)]
+unsafe fn release_many_slow<T, L: Lifecycle<T>>(
+    inner: InnerPtr<T, L>,
+    mut nodes: Vec<NodePtr>,
+    wipes: bool,
+    mut fit: usize,
+    mut other: Option<Other>,
+) {
+    let mut panics = FirstPanic::default();
+    while let Some(which) = other {
+        let node = nodes.swap_remove(fit);
         // SAFETY: by contract, and given up.
-        unsafe { release_other(inner, node, other, &mut panics) };
-    }
-    // SAFETY: as long as an object is left, the pool is alive, and the number is that of its
-    // backend; if none is, there is nothing to push.
-    if let Some(slot) = unsafe { batched::slot_at_hand(number) }
-        && !nodes.is_empty()
-    {
-        batched::push_many_hit(slot, &mut nodes);
+        unsafe { release_other(inner, node, which, &mut panics) };
+        // SAFETY: by contract nodes of `T`, and the caller's.
+        let (more, next) = unsafe { wipe_run(&nodes[fit..], inner, wipes) };
+        (fit, other) = (fit + more, next);
     }
     if !nodes.is_empty() {
         // SAFETY: the objects that are left keep the pool alive until they are put.
@@ -196,13 +216,16 @@ unsafe fn wipe_run<T, L: Lifecycle<T>>(
     inner: InnerPtr<T, L>,
     wipes: bool,
 ) -> (usize, Option<Other>) {
-    for (at, node) in nodes.iter().enumerate() {
+    let mut left = nodes.iter();
+    while let Some(node) = left.next() {
         // SAFETY: by contract a node of `T`.
         let node = unsafe { node.node::<T>() };
+        // Counted only where it ends, which keeps the loop short.
+        let at = |left: slice::Iter<'_, _>| nodes.len() - left.len() - 1;
         // Handles of other pools can have come into a burst; they go back to theirs.
         // SAFETY: by contract.
         if unsafe { pool_of::<T, L>(node) } != inner {
-            return (at, Some(Other::Foreign));
+            return (at(left), Some(Other::Foreign));
         }
         if wipes {
             // SAFETY: the object keeps the pool alive (LIFE-REFS).
@@ -211,7 +234,7 @@ unsafe fn wipe_run<T, L: Lifecycle<T>>(
             let object = unsafe { Node::object(node) };
             match reset_and_judge(lifecycle, object) {
                 Ok(true) => {}
-                judged => return (at, Some(Other::Unfit(judged.err()))),
+                judged => return (at(left), Some(Other::Unfit(judged.err()))),
             }
         }
     }

@@ -138,6 +138,12 @@ pub(crate) trait Store {
     /// Counts, exact once handles are at rest.
     fn counts(&self) -> Counts;
 
+    /// Revocations that were not told of yet.
+    #[inline]
+    fn untold_revocations(&self) -> usize {
+        0
+    }
+
     /// Leave to make one object more, whether or not one is idle.
     fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError>;
 
@@ -168,6 +174,10 @@ macro_rules! centre_in_slots {
     () => {
         fn is_closed(&self) -> bool {
             self.slots.lock().is_closed()
+        }
+
+        fn untold_revocations(&self) -> usize {
+            self.slots.untold().take()
         }
 
         fn wait(
@@ -342,6 +352,11 @@ impl Store for AnyStore {
 
     fn counts(&self) -> Counts {
         each!(self, store => store.counts())
+    }
+
+    #[inline]
+    fn untold_revocations(&self) -> usize {
+        each!(self, store => store.untold_revocations())
     }
 
     fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError> {

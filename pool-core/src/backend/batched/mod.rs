@@ -74,31 +74,38 @@ pub(crate) fn push_hit(slot: &CacheSlot, node: NodePtr) -> bool {
 /// A hit of many: the `n` newest objects, if the slot has as many, and a buffer for them.
 #[inline]
 pub(crate) fn pop_many_hit(slot: &CacheSlot, n: usize) -> Option<Vec<NodePtr>> {
-    inside(slot, |cache, word| {
-        if n > cache.len(word) || n > cache.buffer.capacity() {
+    let word = slot.enter_to_take_many(n.saturating_mul(size_of::<NodePtr>()))?;
+    work_inside(slot, word, |cache, word| {
+        if n > cache.buffer.capacity() {
             return (None, word);
         }
         let mut nodes = mem::take(&mut cache.buffer);
         // SAFETY: inside the slot, which has as many.
         let word = unsafe { cache.pop_many(word, n, &mut nodes) };
         (Some(nodes), word)
-    })?
+    })
 }
 
-/// A hit of many: puts all of `nodes`, if the slot has room for them and for their buffer, and
-/// leaves none.
-#[inline]
-pub(crate) fn push_many_hit(slot: &CacheSlot, nodes: &mut Vec<NodePtr>) {
-    inside(slot, |cache, word| {
-        if nodes.len() > cache.room(word) || cache.buffer.capacity() > 0 {
-            return ((), word);
+/// A hit of many: puts all of `nodes`, if the slot has room for them and for their buffer; else gives
+/// them back.
+///
+/// On `Ok` the objects are no longer the caller's, nor is the pool kept alive by them.
+#[inline(always)]
+pub(crate) fn push_many_hit(slot: &CacheSlot, nodes: Vec<NodePtr>) -> Result<(), Vec<NodePtr>> {
+    let Some(word) = slot.enter_to_put_many(size_of_val(&nodes[..])) else {
+        return Err(nodes);
+    };
+    work_inside(slot, word, |cache, word| {
+        if cache.buffer.capacity() > 0 {
+            return (Err(nodes), word);
         }
         // SAFETY: inside the slot, which has room.
-        let word = unsafe { cache.push_all(word, nodes) };
-        nodes.clear();
-        cache.buffer = mem::take(nodes);
-        ((), word)
-    });
+        let word = unsafe { cache.push_all(word, &nodes) };
+        // Without a look at what it replaces, which has no memory.
+        mem::forget(mem::replace(&mut cache.buffer, nodes));
+        cache.buffer.clear();
+        (Ok(()), word)
+    })
 }
 
 /// Runs `f` inside the slot on its cache and word; it gives the next word. `None` if the slot is
@@ -106,10 +113,20 @@ pub(crate) fn push_many_hit(slot: &CacheSlot, nodes: &mut Vec<NodePtr>) {
 #[inline(always)]
 fn inside<R>(slot: &CacheSlot, f: impl FnOnce(&mut Cache, Word) -> (R, Word)) -> Option<R> {
     let word = slot.enter()?;
+    Some(work_inside(slot, word, f))
+}
+
+/// Runs `f` inside the slot, which was entered at `word`, and leaves it with the word that `f` gives.
+#[inline(always)]
+fn work_inside<R>(
+    slot: &CacheSlot,
+    word: Word,
+    f: impl FnOnce(&mut Cache, Word) -> (R, Word),
+) -> R {
     // SAFETY: inside the slot (BIAS-EXCLUSIVE).
     let (result, word) = slot.with_state(|cache| f(unsafe { &mut *cache }, word));
     slot.leave(word);
-    Some(result)
+    result
 }
 
 /// What came of taking many objects from a slot.

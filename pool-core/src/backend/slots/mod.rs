@@ -27,6 +27,7 @@ use crate::error::AcquireError;
 use crate::fork::{self, Side};
 use crate::ledger::Ledger;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrier, seized};
+use crate::trace;
 use crate::wait::{Call, Grant, Ticket, Waiters};
 
 pub(crate) use self::slot::{Slot, Word};
@@ -68,6 +69,8 @@ pub(crate) struct Slots<C: Centre> {
     number: Number,
     /// Whether the system has the barrier that slots need; if not, all goes through the centre.
     biased: bool,
+    /// Revocations, for the pool to tell of when the lock is given up.
+    untold: trace::Untold,
     /// Padded: written by every thread that comes here, next to nothing that a hit reads.
     centre: CachePadded<Mutex<Inside<C>>>,
 }
@@ -106,6 +109,7 @@ impl<C: Centre> Slots<C> {
         Arc::new(Slots {
             number,
             biased: barrier::available() && number != NO_POOL,
+            untold: trace::Untold::new(),
             centre: CachePadded::new(Mutex::new(Inside {
                 taken: Vec::new(),
                 vacant: Vec::new(),
@@ -157,7 +161,13 @@ impl<C: Centre> Slots<C> {
     pub(crate) fn lock(&self) -> Locked<'_, C> {
         Locked {
             inside: self.centre.lock(),
+            untold: &self.untold,
         }
+    }
+
+    /// Revocations that nobody has told of yet.
+    pub(crate) fn untold(&self) -> &trace::Untold {
+        &self.untold
     }
 }
 
@@ -213,6 +223,7 @@ impl<C: Centre> Drop for Slots<C> {
 /// The centre under its lock. Who holds one may revoke, and only then.
 pub(crate) struct Locked<'a, C: Centre> {
     inside: MutexGuard<'a, Inside<C>>,
+    untold: &'a trace::Untold,
 }
 
 impl<C: Centre> Locked<'_, C> {
@@ -343,6 +354,7 @@ impl<C: Centre> Locked<'_, C> {
         }
         inside.active = 0;
         inside.revocations += 1;
+        self.untold.note(1);
     }
 
     /// Takes out the slots that no thread has, for their memory to be freed when the lock is given up.
@@ -517,7 +529,10 @@ impl<C: Centre> Slots<C> {
         if side == Side::Child {
             // SAFETY: the lock is held since `before_fork`, without a guard.
             let inside = unsafe { seized::guard(&self.centre) };
-            let mut centre = Locked { inside };
+            let mut centre = Locked {
+                inside,
+                untold: &self.untold,
+            };
             centre.forget_threads(idle, ledger);
             mem::forget(centre);
         }

@@ -92,6 +92,24 @@ impl<S, M> Slot<S, M> {
         self.enter_if(|slot, word| word.addr() < slot.high.load(Ordering::Relaxed))
     }
 
+    /// [`enter`](Self::enter), if the word is at least `bytes` above the low bound.
+    #[inline(always)]
+    pub(crate) fn enter_to_take_many(&self, bytes: usize) -> Option<Word> {
+        // Relaxed: see `enter_if`. The bound of a revoked slot is as high as can be.
+        self.enter_if(|slot, word| {
+            word.addr() >= slot.low.load(Ordering::Relaxed).saturating_add(bytes)
+        })
+    }
+
+    /// [`enter`](Self::enter), if the word is at least `bytes` below the high bound.
+    #[inline(always)]
+    pub(crate) fn enter_to_put_many(&self, bytes: usize) -> Option<Word> {
+        // Relaxed: see `enter_if`. A word is an address, and above the bound of a revoked slot.
+        self.enter_if(|slot, word| {
+            word.addr().saturating_add(bytes) <= slot.high.load(Ordering::Relaxed)
+        })
+    }
+
     /// `may_enter` loads one of the bounds, and is false, whatever the word, if it is that of a
     /// revoked slot.
     #[inline(always)]
