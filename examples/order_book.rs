@@ -22,14 +22,15 @@
 //! written; 2, something given has to change: an option, the file, or a row in it.
 
 use std::fmt::{self, Write as _};
-use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use pool_core::Backend;
 use pool_examples::book::Figures;
+use pool_examples::cli::{Failure, PoolArgs, finish};
 use pool_examples::run::{Config, Outcome, RunError, run};
 use pool_examples::{generator, lobster, report};
 
@@ -60,13 +61,8 @@ struct Args {
     )]
     seed: u64,
 
-    /// What the pools stand on: heap, mutex, queue or batched
-    #[arg(long, value_name = "NAME", default_value_t = Backend::Batched)]
-    backend: Backend,
-
-    /// Objects that move between a thread's cache and the depot at a time (batched only)
-    #[arg(long, value_name = "N")]
-    batch_size: Option<usize>,
+    #[command(flatten)]
+    pool: PoolArgs,
 
     /// The most orders that may rest at once [default: no bound]
     #[arg(long, value_name = "N")]
@@ -90,8 +86,8 @@ impl Args {
     /// The run asked for.
     fn config(&self) -> Config {
         Config {
-            backend: self.backend,
-            batch_size: self.batch_size,
+            backend: self.pool.backend,
+            batch_size: self.pool.batch_size,
             capacity: self.capacity,
             feeds: usize::from(self.threads),
             skip_bad: self.skip_bad,
@@ -104,7 +100,7 @@ impl Args {
         let mut checks = Vec::new();
         for backend in Backend::ALL {
             for feeds in [0, 1, 3] {
-                let batch_size = self.batch_size.filter(|_| backend == Backend::Batched);
+                let batch_size = self.pool.batch_size.filter(|_| backend == Backend::Batched);
                 checks.push(Config {
                     backend,
                     batch_size,
@@ -117,41 +113,8 @@ impl Args {
     }
 }
 
-/// Why there is nothing to report.
-enum Failure {
-    /// Something the user gave has to change; the message says what.
-    Input(String),
-    /// Two runs that must agree do not.
-    Disagreement(String),
-}
-
 fn main() -> ExitCode {
-    let args = Args::parse();
-    match work(&args) {
-        Ok(text) => print(&text),
-        Err(Failure::Input(message)) => fail(2, &message),
-        Err(Failure::Disagreement(message)) => fail(1, &message),
-    }
-}
-
-fn fail(code: u8, message: &str) -> ExitCode {
-    // If even this cannot be written, the code has to say it all.
-    let _ = writeln!(io::stderr(), "error: {message}");
-    ExitCode::from(code)
-}
-
-/// Prints all there is to print, in one go, when nothing can go wrong any more.
-fn print(text: &str) -> ExitCode {
-    match io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .and_then(|()| io::stdout().flush())
-    {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader has seen enough, as `head` has.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => fail(1, &format!("cannot write to standard output: {error}")),
-    }
+    finish(work(&Args::parse()))
 }
 
 /// Runs what `args` ask for, and gives what there is to print.
@@ -210,7 +173,7 @@ fn text(
     if let Some(latency) = &timed.latency {
         report::latency(&mut out, latency)?;
     }
-    writeln!(out, "backend: {}", args.backend)?;
+    writeln!(out, "backend: {}", args.pool.backend)?;
     writeln!(out, "threads: {}", args.threads)?;
     for (name, stats) in &outcome.pools {
         report::pool(&mut out, name, stats)?;
@@ -244,7 +207,7 @@ fn agree(a: &Config, a_outcome: &Outcome, b: &Config, b_outcome: &Outcome) -> Re
             "\n  backend {backend}, threads {feeds}: {figures:?}, skipped {skipped}"
         );
     }
-    Err(Failure::Disagreement(message))
+    Err(Failure::Run(message))
 }
 
 /// The messages, and what to call where they come from.
@@ -273,7 +236,10 @@ impl Source {
             })?;
             return Ok(Source { name, data });
         };
-        let data = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+        let data = std::fs::read(path).map_err(|error| {
+            let instead = "leave --messages out for made-up messages";
+            Failure::unreadable(path, &error, instead)
+        })?;
         let source = Source {
             name: path.display().to_string(),
             data,
@@ -326,18 +292,6 @@ impl Source {
             error => error.to_string(),
         }
     }
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let remedy = match error.kind() {
-        ErrorKind::NotFound => "give the path of a message file",
-        ErrorKind::IsADirectory => "give one of the files in it",
-        _ => "give a file that can be read",
-    };
-    Failure::Input(format!(
-        "{}: {error}; {remedy}, or leave --messages out for made-up messages",
-        path.display()
-    ))
 }
 
 /// A progress bar on standard error, if that is a terminal, and nothing otherwise.

@@ -6,7 +6,8 @@
 //!   └── a file, or generator              └──┘ released to its pool once applied
 //! ```
 //!
-//! Nothing here knows of a command line; `order_book.rs` beside `src/` does.
+//! Beside those: what the programs do alike at a command line, in `cli`, and how a thread waits for the
+//! next message of a ring, in `ring`. A program is a file beside `src/`, and what only it needs is there.
 #![forbid(unsafe_code)]
 
 pub mod lobster;
@@ -14,3 +15,7 @@ pub mod generator;
 pub mod book;
 pub mod run;
 pub mod report;
+pub mod ring;
+pub mod cli;
+#[cfg(doctest)]
+mod guide;

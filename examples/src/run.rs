@@ -203,8 +203,13 @@ pub fn run(
     })
 }
 
-/// A nanosecond to a minute, to three digits.
-fn latencies() -> Histogram<u64> {
+/// An empty histogram of nanoseconds: one to a minute, to three digits.
+///
+/// # Panics
+///
+/// If there is no memory for it.
+#[must_use]
+pub fn latencies() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("the bounds are in order")
 }
 
@@ -384,7 +389,9 @@ impl Feed<'_> {
     }
 }
 
+/// Nanoseconds from `start` to now.
 #[inline]
-fn nanos_since(start: Instant) -> u64 {
+#[must_use]
+pub fn nanos_since(start: Instant) -> u64 {
     start.elapsed().as_nanos() as u64
 }

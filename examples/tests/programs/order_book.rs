@@ -1,97 +1,16 @@
-//! The program as a user meets it: what it prints where, and how it ends.
+//! The order book: what it prints where, and how it ends.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+#[cfg(target_os = "linux")]
+use std::process::Command;
+use std::process::Output;
 
 use pool_examples::generator;
-use tempfile::TempDir;
 
-/// The program, which stands two folders above this test; built first, should it not be there
-/// (as when only this test was asked for).
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let test = std::env::current_exe().expect("a test knows where it is");
-        let profile = test
-            .parent()
-            .and_then(Path::parent)
-            .expect("a test is in PROFILE/deps");
-        let name = format!("order_book{}", std::env::consts::EXE_SUFFIX);
-        let program = profile.join("examples").join(name);
-        if !program.exists() {
-            let mut cargo = Command::new(env!("CARGO"));
-            cargo.args([
-                "build",
-                "--package",
-                "pool-examples",
-                "--example",
-                "order_book",
-            ]);
-            if profile.ends_with("release") {
-                cargo.arg("--release");
-            }
-            assert!(cargo.status().expect("cargo runs").success());
-        }
-        program
-    })
-}
+use crate::{Program, assert_fails, assert_leaves_quietly, assert_succeeds, file, stdout, value};
 
 fn order_book(args: &[&str]) -> Output {
-    Command::new(program())
-        .args(args)
-        .output()
-        .expect("the program runs")
-}
-
-/// A folder with a message file in it, and the file's path.
-fn file(content: impl AsRef<[u8]>) -> (TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("messages.csv");
-    fs::write(&path, content).unwrap();
-    let path = path.to_str().unwrap().to_owned();
-    (folder, path)
-}
-
-fn stdout(output: &Output) -> &str {
-    str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    str::from_utf8(&output.stderr).unwrap()
-}
-
-/// What stands behind `key` on standard output.
-fn value<'a>(output: &'a Output, key: &str) -> &'a str {
-    stdout(output)
-        .lines()
-        .find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
-        .unwrap_or_else(|| panic!("no {key} in {}{}", stdout(output), stderr(output)))
-}
-
-#[track_caller]
-fn assert_succeeds(output: &Output) {
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
-    assert_eq!(
-        stderr(output),
-        "",
-        "no progress bar, as this is no terminal"
-    );
-}
-
-/// Nothing that looks like a result, and an error that says all of `says`.
-#[track_caller]
-fn assert_fails(output: &Output, code: i32, says: &[&str]) {
-    assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
-    assert_eq!(stdout(output), "");
-    for says in says {
-        assert!(
-            stderr(output).contains(says),
-            "no {says:?} in {}",
-            stderr(output)
-        );
-    }
+    Program("order_book").run(args)
 }
 
 const FIGURES: [&str; 20] = [
@@ -360,14 +279,7 @@ fn a_capacity_too_small_names_one_that_is_enough() {
 
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
-    let mut program = Command::new(program())
-        .args(["--count", "1000"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(program.stdout.take());
-    assert_succeeds(&program.wait_with_output().unwrap());
+    assert_leaves_quietly(Program("order_book"), &["--count", "1000"]);
 }
 
 #[cfg(target_os = "linux")]
@@ -377,7 +289,7 @@ fn output_that_cannot_be_written_is_an_error() {
         .write(true)
         .open("/dev/full")
         .unwrap();
-    let output = Command::new(program())
+    let output = Command::new(Program("order_book").path())
         .args(["--count", "1000"])
         .stdout(full)
         .output()

@@ -1,0 +1,197 @@
+//! The idle objects of a pool for one thread, the newest on top.
+//!
+//! As in a thread's slot of a pool for many, the end of the stack is an address and the bounds are
+//! addresses, so that an acquire and a release are a comparison, and a load or a store at the end.
+//! Nothing in here runs code of the user's.
+#![allow(unsafe_code)] // A stack in raw memory.
+
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
+
+/// A stack that takes no more than its limit.
+pub(super) struct Stack<P: Copy> {
+    /// One past the newest.
+    end: Cell<NonNull<P>>,
+    /// Where the stack begins.
+    base: Cell<NonNull<P>>,
+    /// Where `end` may not go beyond: as far as memory and the limit allow, whichever is less.
+    high: Cell<NonNull<P>>,
+    /// How many the memory has room for.
+    capacity: Cell<usize>,
+    /// The most that may be in it.
+    limit: Cell<usize>,
+}
+
+impl<P: Copy> Stack<P> {
+    pub(super) fn new(limit: usize) -> Self {
+        let nowhere = NonNull::dangling();
+        Stack {
+            end: Cell::new(nowhere),
+            base: Cell::new(nowhere),
+            high: Cell::new(nowhere),
+            capacity: Cell::new(0),
+            limit: Cell::new(limit),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        // SAFETY: both are in the same memory, and `end` is not before `base`.
+        unsafe { self.end.get().offset_from_unsigned(self.base.get()) }
+    }
+
+    /// Whether it takes any at all.
+    #[inline(always)]
+    pub(super) fn is_open(&self) -> bool {
+        self.high.get() != self.base.get()
+    }
+
+    #[inline(always)]
+    pub(super) fn pop(&self) -> Option<P> {
+        let end = self.end.get();
+        if end == self.base.get() {
+            return None;
+        }
+        // SAFETY: not the beginning, so there is one below.
+        let newest = unsafe { end.sub(1) };
+        self.end.set(newest);
+        // SAFETY: written by the push that came so far.
+        Some(unsafe { newest.read() })
+    }
+
+    /// Puts `item` on top, unless that is beyond the limit or there is no room.
+    #[inline(always)]
+    pub(super) fn push(&self, item: P) -> bool {
+        let end = self.end.get();
+        if end >= self.high.get() {
+            return false;
+        }
+        // SAFETY: below `high`, so within the memory.
+        unsafe { end.write(item) };
+        // SAFETY: as above.
+        self.end.set(unsafe { end.add(1) });
+        true
+    }
+
+    /// Makes room for `items` in all.
+    ///
+    /// # Panics
+    ///
+    /// If they exceed the address space.
+    pub(super) fn reserve(&self, items: usize) {
+        if items > self.capacity.get() {
+            self.move_to(items.max(2 * self.capacity.get()).max(8));
+        }
+    }
+
+    /// Lets go of memory beyond room for `items`, or for what is in it if that is more.
+    pub(super) fn shrink(&self, items: usize) {
+        let items = items.max(self.len());
+        if items < self.capacity.get() {
+            self.move_to(items);
+        }
+    }
+
+    /// Moves the stack to memory with room for `capacity`, which is not less than what is in it.
+    fn move_to(&self, capacity: usize) {
+        let memory = Vec::<P>::with_capacity(capacity);
+        let mut memory = ManuallyDrop::new(memory);
+        // SAFETY: a vector's pointer is not null.
+        let base = unsafe { NonNull::new_unchecked(memory.as_mut_ptr()) };
+        let len = self.len();
+        // SAFETY: there is room for all that is there; the memory is new.
+        unsafe { base.copy_from_nonoverlapping(self.base.get(), len) };
+        self.free();
+        self.base.set(base);
+        // SAFETY: within the memory.
+        self.end.set(unsafe { base.add(len) });
+        self.capacity.set(memory.capacity());
+        self.set_limit(self.limit.get());
+    }
+
+    /// Changes the most that may be in it; what is there stays.
+    pub(super) fn set_limit(&self, limit: usize) {
+        self.limit.set(limit);
+        let room = self.capacity.get().min(limit);
+        // SAFETY: within the memory, or at its end.
+        self.high.set(unsafe { self.base.get().add(room) });
+    }
+
+    /// Takes out the `n` oldest, or all.
+    pub(super) fn take_oldest(&self, n: usize) -> Vec<P> {
+        let len = self.len();
+        let n = n.min(len);
+        let base = self.base.get().as_ptr();
+        let mut oldest = Vec::with_capacity(n);
+        // SAFETY: there are as many; the vector has room.
+        unsafe { ptr::copy_nonoverlapping(base, oldest.as_mut_ptr(), n) };
+        // SAFETY: copied just now.
+        unsafe { oldest.set_len(n) };
+        // SAFETY: those after the oldest, moved down within the stack.
+        unsafe { ptr::copy(base.add(n), base, len - n) };
+        // SAFETY: not before the beginning.
+        self.end.set(unsafe { self.end.get().sub(n) });
+        oldest
+    }
+
+    /// Frees the memory, which is not used again.
+    fn free(&self) {
+        // SAFETY: the parts of the vector of `move_to`, or of one without memory.
+        drop(unsafe { Vec::from_raw_parts(self.base.get().as_ptr(), 0, self.capacity.get()) });
+    }
+}
+
+impl<P: Copy> Drop for Stack<P> {
+    fn drop(&mut self) {
+        self.free();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_comes_first_and_the_oldest_leave() {
+        let stack = Stack::new(usize::MAX);
+        assert_eq!(stack.pop(), None);
+        assert!(!stack.push(0), "no room yet");
+        stack.reserve(5);
+        assert!((1..=5).all(|item| stack.push(item)));
+        assert_eq!(stack.pop(), Some(5));
+        assert_eq!(stack.take_oldest(2), [1, 2]);
+        assert_eq!(
+            (stack.len(), stack.pop(), stack.pop()),
+            (2, Some(4), Some(3))
+        );
+        assert_eq!(stack.take_oldest(9), []);
+    }
+
+    #[test]
+    fn it_takes_no_more_than_its_limit_however_much_room_there_is() {
+        let stack = Stack::new(2);
+        stack.reserve(100);
+        assert!(stack.is_open() && stack.push('a') && stack.push('b'));
+        assert!(!stack.push('c'));
+        stack.set_limit(3);
+        assert!(stack.push('c') && !stack.push('d'));
+        stack.set_limit(0);
+        assert!(!stack.is_open() && !stack.push('d'));
+        assert_eq!(stack.pop(), Some('c'), "what was there stays");
+    }
+
+    #[test]
+    fn what_is_there_comes_along_to_larger_and_smaller_memory() {
+        let stack = Stack::new(usize::MAX);
+        for item in 0..1_000 {
+            stack.reserve(item + 1);
+            assert!(stack.push(item));
+        }
+        assert_eq!(stack.take_oldest(990).len(), 990);
+        stack.shrink(0);
+        assert!(!stack.push(0), "as much room as was asked for");
+        assert_eq!(stack.take_oldest(10), Vec::from_iter(990..1_000));
+        stack.shrink(0);
+        assert_eq!(stack.len(), 0);
+    }
+}
