@@ -6,8 +6,8 @@
 //! cargo run --release --example choosing_a_backend -- --config examples/pool.toml --backend queue
 //! ```
 //!
-//! What it shows: that the backend is a value, so that a deployment chooses it and not the code; one
-//! struct of settings that the file and the flags both fill; and errors that say which setting to
+//! What it shows: that the backend is a value, so that a deployment chooses it and not the code; a
+//! `PoolConfig` that the file fills and another that the flags do, one laid over the other; and errors that say which setting to
 //! change, and whether it stands in the file or on the command line. `pool.toml` beside this file
 //! lists the settings.
 //!
@@ -26,10 +26,10 @@ use std::process::ExitCode;
 use std::thread;
 
 use clap::Parser;
-use pool_core::{Backend, Builder, Pool, Poolable};
+use pool_core::{Backend, Pool, PoolConfig, Poolable, ResetOn};
 use pool_examples::cli::{Failure, finish};
 use pool_examples::report;
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::Deserialize;
 
 /// Builds a pool as a TOML file and flags say, uses it for a moment, and prints what was chosen and
 /// the stats.
@@ -45,7 +45,7 @@ struct Args {
     config: Option<PathBuf>,
 
     #[command(flatten)]
-    flags: Settings,
+    flags: Flags,
 
     /// Threads that use the pool
     #[arg(long, value_name = "N", default_value_t = 2,
@@ -57,17 +57,15 @@ struct Args {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct File {
-    pool: Settings,
+    pool: PoolConfig,
 }
 
-/// What can be said about a pool, by a file or by flags; `None` where nothing was said.
+/// What flags say about the pool; `None` where nothing was said.
 // (A negative number is let through to the parser, whose error names the flag.)
-#[derive(Clone, Debug, Default, Deserialize, clap::Args)]
-#[serde(default, deny_unknown_fields)]
-struct Settings {
+#[derive(Debug, clap::Args)]
+struct Flags {
     /// What the pool stands on: heap, mutex, queue or batched [default: batched]
     #[arg(long, value_name = "NAME")]
-    #[serde(deserialize_with = "by_name")]
     backend: Option<Backend>,
 
     /// Objects that move between a thread's cache and the depot at a time (batched only)
@@ -89,77 +87,58 @@ struct Settings {
     /// Objects that come back when as many are idle are dropped [default: no limit]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_idle: Option<usize>,
+
+    /// When an object is wiped: on release or acquire [default: release]
+    #[arg(long, value_name = "WHEN")]
+    reset_on: Option<ResetOn>,
+
+    /// What the pool is called [default: orders]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
 }
 
-/// A backend in a file is its name, as on a command line.
-fn by_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Backend>, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    name.parse().map(Some).map_err(D::Error::custom)
+impl Flags {
+    fn config(&self) -> PoolConfig {
+        let mut config = PoolConfig::default();
+        config.backend = self.backend;
+        config.batch_size = self.batch_size;
+        config.capacity = self.capacity;
+        config.prefill = self.prefill;
+        config.grow_by = self.grow_by;
+        config.max_idle = self.max_idle;
+        config.reset_on = self.reset_on;
+        config.name = self.name.clone().map(Into::into);
+        config
+    }
 }
 
-impl Settings {
-    /// These, and where nothing is said `others`.
-    fn or(&self, others: &Settings) -> Settings {
-        Settings {
-            backend: self.backend.or(others.backend),
-            batch_size: self.batch_size.or(others.batch_size),
-            capacity: self.capacity.or(others.capacity),
-            prefill: self.prefill.or(others.prefill),
-            grow_by: self.grow_by.or(others.grow_by),
-            max_idle: self.max_idle.or(others.max_idle),
-        }
-    }
-
-    /// A builder that was told all of this.
-    fn builder<T: Poolable>(&self) -> Builder<T> {
-        let mut builder = Pool::builder();
-        if let Some(backend) = self.backend {
-            builder = builder.backend(backend);
-        }
-        if let Some(batch_size) = self.batch_size {
-            builder = builder.batch_size(batch_size);
-        }
-        if let Some(capacity) = self.capacity {
-            builder = builder.capacity(capacity);
-        }
-        if let Some(prefill) = self.prefill {
-            builder = builder.prefill(prefill);
-        }
-        if let Some(grow_by) = self.grow_by {
-            builder = builder.grow_by(grow_by);
-        }
-        if let Some(max_idle) = self.max_idle {
-            builder = builder.max_idle(max_idle);
-        }
-        builder
-    }
-
-    /// Each setting by the name it has in a file, with what was said.
-    fn said(&self) -> [(&'static str, Option<String>); 6] {
-        let number = |number: Option<usize>| number.map(|number| number.to_string());
-        [
-            ("backend", self.backend.map(|backend| backend.to_string())),
-            ("batch_size", number(self.batch_size)),
-            ("capacity", number(self.capacity)),
-            ("prefill", number(self.prefill)),
-            ("grow_by", number(self.grow_by)),
-            ("max_idle", number(self.max_idle)),
-        ]
-    }
+/// Each setting by the name it has in a file, with what was said.
+fn said(config: &PoolConfig) -> [(&'static str, Option<String>); 8] {
+    let number = |number: Option<usize>| number.map(|number| number.to_string());
+    [
+        ("backend", config.backend.map(|backend| backend.to_string())),
+        ("batch_size", number(config.batch_size)),
+        ("capacity", number(config.capacity)),
+        ("prefill", number(config.prefill)),
+        ("grow_by", number(config.grow_by)),
+        ("max_idle", number(config.max_idle)),
+        ("reset_on", config.reset_on.map(|when| when.to_string())),
+        ("name", config.name.as_ref().map(ToString::to_string)),
+    ]
 }
 
 /// What was chosen, and where from.
 struct Choice {
-    /// Of the file, as far as they count.
-    file: Settings,
-    flags: Settings,
+    /// Of the file, as far as it counts.
+    file: PoolConfig,
+    flags: PoolConfig,
     path: Option<PathBuf>,
 }
 
 impl Choice {
     fn read(args: &Args) -> Result<Choice, Failure> {
         let mut file = match &args.config {
-            None => Settings::default(),
+            None => PoolConfig::default(),
             Some(path) => {
                 let text = std::fs::read_to_string(path).map_err(|error| {
                     let instead = "leave --config out for the defaults";
@@ -176,8 +155,8 @@ impl Choice {
                 parsed.pool
             }
         };
-        if args
-            .flags
+        let flags = args.flags.config();
+        if flags
             .backend
             .is_some_and(|backend| backend != Backend::Batched)
         {
@@ -185,20 +164,22 @@ impl Choice {
         }
         Ok(Choice {
             file,
-            flags: args.flags.clone(),
+            flags,
             path: args.config.clone(),
         })
     }
 
-    fn settings(&self) -> Settings {
-        self.flags.or(&self.file)
+    fn settings(&self) -> PoolConfig {
+        let mut settings = self.file.clone();
+        settings.apply(&self.flags);
+        settings
     }
 }
 
 impl fmt::Display for Choice {
     /// A line for each setting that was made.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((name, flag), (_, file)) in self.flags.said().into_iter().zip(self.file.said()) {
+        for ((name, flag), (_, file)) in said(&self.flags).into_iter().zip(said(&self.file)) {
             if let Some(value) = flag {
                 writeln!(f, "{name}: {value} (--{})", name.replace('_', "-"))?;
             } else if let (Some(value), Some(path)) = (file, &self.path) {
@@ -234,7 +215,8 @@ fn work(args: &Args) -> Result<String, Failure> {
             return Err(disagree(&error));
         }
     }
-    let pool = settings.builder::<Order>().name("orders").build();
+    let builder = Pool::<Order>::builder().name("orders");
+    let pool = builder.apply(&settings).build();
     let pool = pool.map_err(|error| disagree(&error))?;
     load(&pool, args.threads);
     Ok(text(&choice, &pool).expect("a String takes whatever is written"))

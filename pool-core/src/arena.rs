@@ -8,23 +8,36 @@
 //! [`Chunks`] is the bare structure, for one thread; [`Arena`] locks it, and never while memory is
 //! asked for: one thread can grow the pool while others find vacant nodes.
 #![allow(unsafe_code)] // Raw memory.
+// What only pools for many threads ask of a node.
+#![cfg_attr(not(feature = "std"), allow(dead_code))]
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::Cell;
-use std::iter;
-use std::mem::{self, ManuallyDrop, MaybeUninit, offset_of};
-use std::ptr::{self, NonNull};
+#[cfg(feature = "std")]
+mod shared;
 
-use crate::backend::{NO_POOL, Number};
-use crate::fork;
+use alloc::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use alloc::vec::Vec;
+use core::cell::{Cell, UnsafeCell};
+use core::iter;
+use core::mem::{MaybeUninit, offset_of};
+use core::ptr::{self, NonNull};
+
+#[cfg(feature = "std")]
+pub(crate) use self::shared::Arena;
+use crate::pages;
 use crate::poolable::{Place, Ready};
-use crate::sync::{AtomicU32, Mutex};
+use crate::sync::AtomicU32;
 
 /// The first chunk of a pool that was not told how to grow.
 const FIRST_CHUNK: usize = 32;
 
 /// The most bytes a growth step adds unasked: past this, chunks stop doubling.
 const LARGEST_STEP: usize = 1 << 20;
+
+/// Numbers a pool, never twice. Half a word, so that it fits into the header of a node.
+pub(crate) type Number = u32;
+
+/// The number of no pool that has slots: looking it up finds nothing.
+pub(crate) const NO_POOL: Number = 0;
 
 /// What stands before each object.
 #[repr(C)]
@@ -42,7 +55,7 @@ pub(crate) struct Header {
 #[repr(C)]
 pub(crate) struct Node<T> {
     header: Header,
-    value: std::cell::UnsafeCell<MaybeUninit<T>>,
+    value: UnsafeCell<MaybeUninit<T>>,
 }
 
 /// A node that holds an object, whatever its type: all that backends know.
@@ -212,6 +225,8 @@ pub(crate) struct Chunks<T> {
     /// The first node of the newest chunk that was never used, and how many there are.
     fresh: NonNull<Node<T>>,
     fresh_left: usize,
+    /// How far the pages of the newest chunk were brought in.
+    brought_in: usize,
     /// Vacant nodes that were used before, linked through their headers, and how many there are.
     vacant: *const Node<T>,
     vacant_len: usize,
@@ -246,23 +261,11 @@ impl<T> Chunk<T> {
     /// Frees the chunk, and has its pages leave the memory of the process at once, where the system
     /// allows that. An allocator may keep what it is given, the more so below a block that is in use.
     pub(crate) fn vacate(self) {
-        #[cfg(target_os = "linux")]
-        {
-            // SAFETY: asks for a number.
-            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-            let page = usize::try_from(page).unwrap_or(usize::MAX);
-            let start = self.memory.addr().get();
-            let end = start + self.nodes * size_of::<Node<T>>();
-            // Whole pages only: what shares one with the chunk is the allocator's.
-            let (first, last) = (start.next_multiple_of(page), end / page * page);
-            if first < last {
-                let pages = self.memory.as_ptr().with_addr(first).cast();
-                // SAFETY: these bytes are this chunk's, nothing in them is needed any more, and
-                // reading them afterwards is as reading memory never written. If the call fails they
-                // are as they were.
-                unsafe { libc::madvise(pages, last - first, libc::MADV_DONTNEED) };
-            }
-        }
+        let start = self.memory.as_ptr();
+        // SAFETY: the end of the chunk.
+        let end = unsafe { start.add(self.nodes) };
+        // SAFETY: the chunk's memory, in which there is no object.
+        unsafe { pages::give_up(start.cast()..end.cast()) };
         drop(self);
     }
 }
@@ -305,6 +308,7 @@ impl<T> Chunks<T> {
             chunks: Vec::new(),
             fresh: NonNull::dangling(),
             fresh_left: 0,
+            brought_in: 0,
             vacant: ptr::null(),
             vacant_len: 0,
             nodes: 0,
@@ -332,9 +336,42 @@ impl<T> Chunks<T> {
         self.fresh_left -= 1;
         // SAFETY: within the newest chunk, or one past its end.
         self.fresh = unsafe { node.add(1) };
+        if self.fresh.addr().get() > self.brought_in {
+            self.bring_in(node);
+        }
         // SAFETY: within the chunk, and never used before.
         unsafe { Node::prepare(node) };
         Some(node)
+    }
+
+    /// Brings in the next pages of the newest chunk, from `node` on. The last ones, and those of a
+    /// chunk that is small, come as they are touched.
+    #[cold]
+    fn bring_in(&mut self, node: NonNull<Node<T>>) {
+        let left = (self.fresh_left + 1) * size_of::<Node<T>>();
+        let start = node.as_ptr().cast::<u8>();
+        // Never again for this chunk, unless the next step is whole.
+        self.brought_in = usize::MAX;
+        if left >= pages::STEP {
+            // SAFETY: within the chunk.
+            let end = unsafe { start.add(pages::STEP) };
+            self.brought_in = end.addr();
+            pages::bring_in(start..end);
+        }
+    }
+
+    /// Whether `nodes` nodes fit into the address space.
+    pub(crate) fn fits(nodes: usize) -> bool {
+        Chunk::<T>::layout(nodes).is_some()
+    }
+
+    pub(crate) const fn node_size() -> usize {
+        size_of::<Node<T>>()
+    }
+
+    /// How many nodes there are, vacant or not.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes
     }
 
     /// How many nodes are vacant.
@@ -419,6 +456,7 @@ impl<T> Chunks<T> {
         }
         self.fresh = chunk.memory;
         self.fresh_left = chunk.nodes;
+        self.brought_in = 0;
         self.nodes += chunk.nodes;
         self.chunks.push(chunk);
     }
@@ -436,157 +474,6 @@ impl<T> Chunks<T> {
             let step = self.next_step(grow_by, capacity);
             self.add(Chunk::new(step));
         }
-    }
-}
-
-/// Nodes for many threads.
-pub(crate) struct Arena<T> {
-    kind: Kind<T>,
-    grow_by: Option<usize>,
-    capacity: Option<usize>,
-}
-
-enum Kind<T> {
-    /// Each node by itself from the allocator.
-    Single,
-    Chunked {
-        chunks: Mutex<Chunks<T>>,
-        /// Held by the thread that grows.
-        growth: Mutex<()>,
-    },
-}
-
-impl<T> Arena<T> {
-    /// Nodes in chunks.
-    pub(crate) fn chunked(grow_by: Option<usize>, capacity: Option<usize>) -> Self {
-        let kind = Kind::Chunked {
-            chunks: Mutex::new(Chunks::new()),
-            growth: Mutex::new(()),
-        };
-        Arena {
-            kind,
-            grow_by,
-            capacity,
-        }
-    }
-
-    /// Each node by itself, straight from the allocator.
-    pub(crate) fn single() -> Self {
-        Arena {
-            kind: Kind::Single,
-            grow_by: None,
-            capacity: None,
-        }
-    }
-
-    /// A vacant node.
-    pub(crate) fn take(&self) -> NonNull<Node<T>> {
-        let (chunks, growth) = match &self.kind {
-            Kind::Single => {
-                // Freed in `give`.
-                let node = ManuallyDrop::new(Chunk::new(1)).memory;
-                // SAFETY: allocated just now.
-                unsafe { Node::prepare(node) };
-                return node;
-            }
-            Kind::Chunked { chunks, growth } => (chunks, growth),
-        };
-        if let Some(node) = chunks.lock().take() {
-            return node;
-        }
-        let _growing = growth.lock();
-        loop {
-            // Another thread may have grown while this one waited to.
-            let step = {
-                let mut chunks = chunks.lock();
-                if let Some(node) = chunks.take() {
-                    return node;
-                }
-                chunks.next_step(self.grow_by, self.capacity)
-            };
-            let chunk = Chunk::new(step);
-            chunks.lock().add(chunk);
-        }
-    }
-
-    /// Makes sure that the next `nodes` takes find memory there, as one chunk if need be.
-    pub(crate) fn reserve(&self, nodes: usize) {
-        if let Kind::Chunked { chunks, growth } = &self.kind {
-            let _growing = growth.lock();
-            let missing = nodes.saturating_sub(chunks.lock().available());
-            if missing > 0 {
-                let chunk = Chunk::new(missing);
-                chunks.lock().add(chunk);
-            }
-        }
-    }
-
-    /// Frees the chunks that hold no object. Others can give nodes back meanwhile; who finds none
-    /// vacant waits as for one that grows.
-    pub(crate) fn shrink(&self) {
-        if let Kind::Chunked { chunks, growth } = &self.kind {
-            let _growing = growth.lock();
-            // Nobody adds a chunk while this thread may grow; those left in place are without any.
-            let mut all = mem::replace(&mut *chunks.lock(), Chunks::new());
-            let unused = all.take_unused();
-            {
-                let mut chunks = chunks.lock();
-                while let Some(node) = chunks.take() {
-                    // SAFETY: given back just now, to this arena.
-                    unsafe { all.give(node) };
-                }
-                *chunks = all;
-            }
-            unused.into_iter().for_each(Chunk::vacate);
-        }
-    }
-
-    /// Takes back a node that is vacant again.
-    ///
-    /// # Safety
-    ///
-    /// `node` came from [`take`](Self::take) of this arena, is the caller's alone, and its object
-    /// is gone.
-    pub(crate) unsafe fn give(&self, node: NonNull<Node<T>>) {
-        match &self.kind {
-            Kind::Single => drop(Chunk {
-                memory: node,
-                nodes: 1,
-            }),
-            // SAFETY: by contract.
-            Kind::Chunked { chunks, .. } => unsafe { chunks.lock().give(node) },
-        }
-    }
-
-    /// Keeps other threads out, for a fork.
-    pub(crate) fn before_fork(&self) {
-        if let Kind::Chunked { chunks, growth } = &self.kind {
-            fork::seize(growth);
-            fork::seize(chunks);
-        }
-    }
-
-    /// Lets them in again.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Fork::after_fork`](fork::Fork::after_fork).
-    pub(crate) unsafe fn after_fork(&self, side: fork::Side) {
-        if let Kind::Chunked { chunks, growth } = &self.kind {
-            // SAFETY: by contract.
-            unsafe { fork::release(chunks, side) };
-            // SAFETY: by contract.
-            unsafe { fork::release(growth, side) };
-        }
-    }
-
-    /// Whether `nodes` nodes fit into the address space.
-    pub(crate) fn fits(nodes: usize) -> bool {
-        Chunk::<T>::layout(nodes).is_some()
-    }
-
-    pub(crate) const fn node_size() -> usize {
-        size_of::<Node<T>>()
     }
 }
 

@@ -1,10 +1,19 @@
-//! What a pool can be told, as plain data.
+//! What a pool can be told, as plain data: collected by the builders, and checked once.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::Cow;
+use core::fmt;
+use core::str::FromStr;
 
-use crate::error::ParseBackendError;
+use crate::arena::Chunks;
+use crate::error::{BuildError, BuildErrorKind, ParseBackendError, ParseResetOnError};
+#[cfg(feature = "serde")]
+use crate::serial::objects;
+
+/// The batch size of a pool that was not told one.
+const DEFAULT_BATCH_SIZE: usize = 64;
+
+/// The largest batch: an exchange of more would only move memory.
+const LARGEST_BATCH_SIZE: usize = 1 << 16;
 
 /// Where a pool keeps its idle objects.
 ///
@@ -67,25 +76,22 @@ impl Backend {
     }
 }
 
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Backend {
-    type Err = ParseBackendError;
-
-    /// Reads a name, whatever its case.
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Backend::ALL
-            .into_iter()
-            .find(|backend| backend.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| ParseBackendError::new(name))
-    }
-}
-
 /// When a used object is wiped.
+///
+/// A value with a name, as [`Backend`] is.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::ResetOn;
+///
+/// assert_eq!("acquire".parse(), Ok(ResetOn::Acquire));
+/// assert_eq!(ResetOn::Release.to_string(), "release");
+/// assert_eq!(
+///     "drop".parse::<ResetOn>().unwrap_err().to_string(),
+///     "unknown reset_on \"drop\": expected one of release, acquire",
+/// );
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ResetOn {
     /// By the thread that drops the handle, before the object is anyone else's. Idle objects hold
@@ -97,8 +103,222 @@ pub enum ResetOn {
     Acquire,
 }
 
-/// The choices of one pool, checked.
+impl ResetOn {
+    /// Both, in the order of the documentation.
+    pub const ALL: [ResetOn; 2] = [ResetOn::Release, ResetOn::Acquire];
+
+    /// The name, as [`FromStr`] reads it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ResetOn::Release => "release",
+            ResetOn::Acquire => "acquire",
+        }
+    }
+}
+
+/// Writes a choice by its name, and reads it.
+macro_rules! named {
+    ($Choice:ident, $Error:ident) => {
+        impl fmt::Display for $Choice {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $Choice {
+            type Err = $Error;
+
+            /// Reads a name, whatever its case.
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                $Choice::ALL
+                    .into_iter()
+                    .find(|choice| choice.name().eq_ignore_ascii_case(name))
+                    .ok_or_else(|| $Error::new(name))
+            }
+        }
+    };
+}
+
+named!(Backend, ParseBackendError);
+named!(ResetOn, ParseResetOnError);
+
+/// The choices of a pool as plain data, none of which has to be made: what a [`Builder`] collects, and
+/// what a service reads from its configuration file.
+///
+/// Each field means what the builder's setter of that name says, and `None` leaves the choice to
+/// whatever was said before, or to the default. Nothing is checked before
+/// [`build`](crate::Builder::build), whose errors name the choices that disagree.
+///
+/// [`Builder`]: crate::Builder
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::{Backend, Pool, PoolConfig};
+///
+/// let mut config = PoolConfig::default();
+/// config.backend = Some(Backend::Queue);
+/// config.capacity = Some(1_000);
+///
+/// let pool = Pool::<String>::builder().apply(&config).build()?;
+/// assert_eq!((pool.backend(), pool.capacity()), (Backend::Queue, Some(1_000)));
+/// # Ok::<(), pool_core::BuildError>(())
+/// ```
+///
+/// With the feature `serde` it is read from any format. A field that is none of these is an error, and
+/// a value of the wrong kind an error that names the field:
+///
+/// ```
+/// # #[cfg(feature = "serde")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use pool_core::{Pool, PoolConfig};
+///
+/// let config: PoolConfig = serde_json::from_str(r#"{ "backend": "batched", "prefill": 64 }"#)?;
+/// assert_eq!(Pool::<String>::builder().apply(&config).build()?.idle(), 64);
+///
+/// let error = serde_json::from_str::<PoolConfig>(r#"{ "prefill": "many" }"#).unwrap_err();
+/// assert!(error.to_string().contains("expected `prefill` to be a number of objects"));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "serde"))]
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize, serde::Serialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct PoolConfig {
+    /// See [`Builder::backend`](crate::Builder::backend).
+    pub backend: Option<Backend>,
+    /// See [`Builder::batch_size`](crate::Builder::batch_size).
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "objects::batch_size"))]
+    pub batch_size: Option<usize>,
+    /// See [`Builder::capacity`](crate::Builder::capacity).
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "objects::capacity"))]
+    pub capacity: Option<usize>,
+    /// See [`Builder::prefill`](crate::Builder::prefill).
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "objects::prefill"))]
+    pub prefill: Option<usize>,
+    /// See [`Builder::grow_by`](crate::Builder::grow_by).
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "objects::grow_by"))]
+    pub grow_by: Option<usize>,
+    /// See [`Builder::max_idle`](crate::Builder::max_idle).
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "objects::max_idle"))]
+    pub max_idle: Option<usize>,
+    /// See [`Builder::reset_on`](crate::Builder::reset_on).
+    pub reset_on: Option<ResetOn>,
+    /// See [`Builder::name`](crate::Builder::name).
+    pub name: Option<Cow<'static, str>>,
+}
+
+impl PoolConfig {
+    /// Makes each choice that `other` makes, in place of its own; those that `other` leaves open stay
+    /// as they are. So a configuration is laid over another: flags over a file.
+    pub fn apply(&mut self, other: &PoolConfig) {
+        // Every field by its name, so that none is forgotten.
+        let PoolConfig {
+            backend,
+            batch_size,
+            capacity,
+            prefill,
+            grow_by,
+            max_idle,
+            reset_on,
+            name,
+        } = other;
+        self.backend = backend.or(self.backend);
+        self.batch_size = batch_size.or(self.batch_size);
+        self.capacity = capacity.or(self.capacity);
+        self.prefill = prefill.or(self.prefill);
+        self.grow_by = grow_by.or(self.grow_by);
+        self.max_idle = max_idle.or(self.max_idle);
+        self.reset_on = reset_on.or(self.reset_on);
+        if let Some(name) = name {
+            self.name = Some(name.clone());
+        }
+    }
+
+    /// The choices for a pool of `T`, checked.
+    pub(crate) fn check<T>(self) -> Result<Config, BuildError> {
+        let PoolConfig {
+            backend,
+            batch_size,
+            capacity,
+            prefill,
+            grow_by,
+            max_idle,
+            reset_on,
+            name,
+        } = self;
+        let fail = |kind: BuildErrorKind| Err(kind.into());
+        let backend = backend.unwrap_or_default();
+        match (batch_size, backend) {
+            (Some(0), _) => return fail(BuildErrorKind::ZeroBatchSize),
+            (None, _) | (Some(1..=LARGEST_BATCH_SIZE), Backend::Batched) => {}
+            (Some(batch_size), Backend::Batched) => {
+                return fail(BuildErrorKind::BatchSizeTooLarge {
+                    batch_size,
+                    most: LARGEST_BATCH_SIZE,
+                });
+            }
+            (Some(batch_size), backend) => {
+                return fail(BuildErrorKind::BatchSizeWithoutBatches {
+                    batch_size,
+                    backend,
+                });
+            }
+        }
+        if capacity == Some(0) {
+            return fail(BuildErrorKind::ZeroCapacity);
+        }
+        if grow_by == Some(0) {
+            return fail(BuildErrorKind::ZeroGrowBy);
+        }
+        let prefill = prefill.unwrap_or(0);
+        if let Some(capacity) = capacity
+            && prefill > capacity
+        {
+            return fail(BuildErrorKind::PrefillAboveCapacity { prefill, capacity });
+        }
+        if let Some(max_idle) = max_idle
+            && prefill > max_idle
+        {
+            return fail(BuildErrorKind::PrefillAboveMaxIdle { prefill, max_idle });
+        }
+        let grow_by = grow_by.map(|grow_by| grow_by.min(capacity.unwrap_or(usize::MAX)));
+        for (what, objects) in [("prefill", prefill), ("grow_by", grow_by.unwrap_or(0))] {
+            if !Chunks::<T>::fits(objects) {
+                return fail(BuildErrorKind::TooMuchMemory {
+                    what,
+                    objects,
+                    node_size: Chunks::<T>::node_size(),
+                });
+            }
+        }
+        let default_batch_size = match capacity {
+            Some(capacity) => (capacity / 8).clamp(1, DEFAULT_BATCH_SIZE),
+            None => DEFAULT_BATCH_SIZE,
+        };
+        Ok(Config {
+            backend,
+            batch_size: batch_size.unwrap_or(default_batch_size),
+            capacity,
+            prefill,
+            grow_by,
+            max_idle,
+            reset_on: reset_on.unwrap_or_default(),
+            name,
+        })
+    }
+}
+
+/// The choices of one pool, checked: nothing is left open.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "std"), allow(dead_code))] // Only pools for many threads have a backend.
 pub(crate) struct Config {
     pub(crate) backend: Backend,
     /// Objects in a batch. A thread's cache holds at most two batches.
@@ -113,4 +333,19 @@ pub(crate) struct Config {
     pub(crate) max_idle: Option<usize>,
     pub(crate) reset_on: ResetOn,
     pub(crate) name: Option<Cow<'static, str>>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            backend: Backend::default(),
+            batch_size: DEFAULT_BATCH_SIZE,
+            capacity: None,
+            prefill: 0,
+            grow_by: None,
+            max_idle: None,
+            reset_on: ResetOn::default(),
+            name: None,
+        }
+    }
 }

@@ -1,9 +1,11 @@
-//! What can go wrong: building a pool, acquiring from it, attaching to it, naming a backend.
+//! What can go wrong: building a pool, acquiring from it, attaching to it, naming a choice.
 
-use std::error::Error;
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::error::Error;
+use core::fmt;
 
-use crate::config::Backend;
+use crate::config::{Backend, ResetOn};
 
 /// A pool could not be built as told. The message names the choices that disagree, as they were
 /// given, and what to change.
@@ -177,31 +179,46 @@ impl<T> fmt::Display for AttachError<T> {
 
 impl<T> Error for AttachError<T> {}
 
-/// A name is not a backend's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseBackendError {
-    name: String,
-}
-
-impl ParseBackendError {
-    pub(crate) fn new(name: &str) -> Self {
-        ParseBackendError {
-            name: name.to_owned(),
+/// A name that is none of a choice's.
+macro_rules! unknown_name {
+    ($(#[$doc:meta])* $Error:ident, $Choice:ident, $field:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $Error {
+            name: String,
         }
-    }
-}
 
-impl fmt::Display for ParseBackendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown backend {:?}: expected one of ", self.name)?;
-        for (i, backend) in Backend::ALL.into_iter().enumerate() {
-            if i > 0 {
-                f.write_str(", ")?;
+        impl $Error {
+            pub(crate) fn new(name: &str) -> Self {
+                $Error {
+                    name: name.to_owned(),
+                }
             }
-            f.write_str(backend.name())?;
         }
-        Ok(())
-    }
+
+        impl fmt::Display for $Error {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!("unknown ", $field, " {:?}: expected one of "), self.name)?;
+                for (i, choice) in $Choice::ALL.into_iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    f.write_str(choice.name())?;
+                }
+                Ok(())
+            }
+        }
+
+        impl Error for $Error {}
+    };
 }
 
-impl Error for ParseBackendError {}
+unknown_name! {
+    /// A name is not a backend's.
+    ParseBackendError, Backend, "backend"
+}
+
+unknown_name! {
+    /// A name does not say when an object is wiped.
+    ParseResetOnError, ResetOn, "reset_on"
+}

@@ -13,14 +13,15 @@ use std::ptr::NonNull;
 
 use crossbeam_utils::CachePadded;
 
-use crate::arena::{Arena, Node, NodePtr};
+use crate::arena::{Arena, Chunks, Node, NodePtr};
 use crate::backend::{AnyStore, NO_POOL, Number, Store};
 use crate::config::{Backend, Config, ResetOn};
 use crate::fork::{self, Fork, Side};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
-use crate::release::{FirstPanic, destroy_value, for_each_despite_panics};
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
+use crate::panics::{FirstPanic, destroy_value, for_each_despite_panics};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::trace;
 use crate::trim::{Keep, Period};
 
 /// One pool.
@@ -115,6 +116,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             inner: this,
             node: inner.arena.take(),
         };
+        inner.tell_growth();
         let pool = this.as_ptr().cast_const().cast();
         // SAFETY: the node is alive as the pool is, and was just taken.
         unsafe { Node::fill(vacancy.node, pool, inner.hit_number, make) };
@@ -227,6 +229,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
         let surplus = inner.store.gather(keep);
+        inner.tell_revocations();
         let n = surplus.len();
         let mut panics = FirstPanic::default();
         // SAFETY: they were idle in this pool and are nobody's now.
@@ -244,7 +247,12 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     pub(crate) unsafe fn close(this: InnerPtr<T, L>) {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
+        let closes = trace::TELLS && !inner.store.is_closed();
         let idle = inner.store.close(&inner.ledger);
+        inner.tell_revocations();
+        if closes {
+            trace::closed(&inner.config, idle.len());
+        }
         // SAFETY: they were idle in this pool and are nobody's now.
         unsafe { Self::destroy_all(this, idle) };
     }
@@ -252,6 +260,20 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     /// Room for the objects that are about to be made.
     pub(crate) fn reserve_memory(&self, objects: usize) {
         self.arena.reserve(objects);
+        self.tell_growth();
+    }
+
+    #[inline]
+    fn tell_growth(&self) {
+        let nodes = self.arena.untold_nodes();
+        trace::grew(&self.config, nodes, Chunks::<T>::node_size());
+    }
+
+    /// Tells of the revocations that calls to the store have made. Those of a release, which may not
+    /// touch the pool after it, are told of by the next call that looks for an object.
+    #[inline]
+    pub(crate) fn tell_revocations(&self) {
+        trace::revoked(&self.config, self.store.untold_revocations());
     }
 
     pub(crate) fn discarded(&self) -> u64 {
@@ -285,12 +307,12 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     pub(crate) unsafe fn let_go(this: InnerPtr<T, L>) {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
-        // Release: what was done through this `Pool` happens before the end; the fence is its
+        // Release: what was done through this `Pool` happens before the end; the load is its
         // partner.
         if inner.pools.fetch_sub(1, Ordering::Release) != 1 {
             return;
         }
-        fence(Ordering::Acquire);
+        inner.pools.load(Ordering::Acquire);
         let end = End { inner: this };
         // SAFETY: held by `end`.
         unsafe { Self::close(this) };

@@ -4,7 +4,7 @@
 
 use crossbeam_utils::CachePadded;
 
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, fence};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 
 pub(crate) struct Ledger {
     /// The most that may be alive.
@@ -13,13 +13,14 @@ pub(crate) struct Ledger {
 }
 
 struct Counts {
-    /// Objects alive: idle or in use.
-    live: AtomicUsize,
+    /// Places under the bound that are taken, by objects idle or in use. Not counted without a bound.
+    taken: AtomicUsize,
     /// What the pool's memory is kept for: every object alive, and one more for all
     /// [`Pool`](crate::Pool)s together (LIFE-REFS).
     refs: AtomicUsize,
-    /// Objects ever made or attached.
-    created: AtomicU64,
+    /// Objects that are no more. Those ever made are these and the ones alive: growth is where a count
+    /// less is felt.
+    destroyed: AtomicU64,
 }
 
 impl Ledger {
@@ -28,9 +29,9 @@ impl Ledger {
         Ledger {
             capacity: capacity.unwrap_or(usize::MAX),
             counts: CachePadded::new(Counts {
-                live: AtomicUsize::new(0),
+                taken: AtomicUsize::new(0),
                 refs: AtomicUsize::new(1),
-                created: AtomicU64::new(0),
+                destroyed: AtomicU64::new(0),
             }),
         }
     }
@@ -49,36 +50,43 @@ impl Ledger {
         if n == 0 {
             return true;
         }
-        // Acquire: pairs with the Release in `leave_room`, so that the memory given back before is
-        // there to be had. Release is for the next who admits.
-        let admitted = self
-            .counts
-            .live
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |live| {
-                live.checked_add(n).filter(|&live| live <= self.capacity)
+        if self.is_bounded() {
+            // Acquire: pairs with the Release in `leave_room`, so that the memory given back before is
+            // there to be had. Release is for the next who admits.
+            let taken = &self.counts.taken;
+            let admitted = taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, |taken| {
+                taken.checked_add(n).filter(|&taken| taken <= self.capacity)
             });
-        if admitted.is_err() {
-            return false;
+            if admitted.is_err() {
+                return false;
+            }
         }
-        // Relaxed, both: the caller holds a reference already, and `created` is only a total.
-        self.counts.refs.fetch_add(n, Ordering::Relaxed);
-        self.counts.created.fetch_add(n as u64, Ordering::Relaxed);
+        // Relaxed: the caller holds a reference already.
+        let refs = self.counts.refs.fetch_add(n, Ordering::Relaxed);
+        // As `Arc` has it: far more than memory has room for.
+        if refs.saturating_add(n) > isize::MAX as usize {
+            std::process::abort();
+        }
         true
     }
 
     /// Gives an object's place under the bound to the next. The object's reference stays.
     pub(crate) fn leave_room(&self) {
-        self.counts.live.fetch_sub(1, Ordering::AcqRel);
+        // Relaxed: only a total.
+        self.counts.destroyed.fetch_add(1, Ordering::Relaxed);
+        if self.is_bounded() {
+            self.counts.taken.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 
     /// Lets go of one reference; `true` if it was the last, and the caller frees the pool.
     pub(crate) fn release_ref(&self) -> bool {
-        // Release: what this thread did with the pool happens before it is freed; the fence of who
-        // frees it is the partner.
+        // Release: what this thread did with the pool happens before it is freed; the load of who
+        // frees it is the partner. (As good as a fence there, and seen by a thread sanitizer.)
         if self.counts.refs.fetch_sub(1, Ordering::Release) != 1 {
             return false;
         }
-        fence(Ordering::Acquire);
+        self.counts.refs.load(Ordering::Acquire);
         true
     }
 
@@ -91,23 +99,34 @@ impl Ledger {
         }
     }
 
-    /// Takes over a count that was kept elsewhere until now.
+    /// Takes over the counts of a pool without a bound, which were kept elsewhere until now.
     pub(crate) fn settle(&self, created: u64, live: usize) {
-        self.counts.live.fetch_add(live, Ordering::AcqRel);
+        debug_assert!(!self.is_bounded());
         self.counts.refs.fetch_add(live, Ordering::Relaxed);
-        self.counts.created.fetch_add(created, Ordering::Relaxed);
+        let destroyed = created - live as u64;
+        self.counts
+            .destroyed
+            .fetch_add(destroyed, Ordering::Relaxed);
     }
 
-    /// Counts an object made in the place of another.
+    /// Counts an object that another was made in the place of.
     pub(crate) fn count_remade(&self) {
-        self.counts.created.fetch_add(1, Ordering::Relaxed);
+        self.counts.destroyed.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn created(&self) -> u64 {
-        self.counts.created.load(Ordering::Relaxed)
+    /// Objects ever made or attached, and how many of them are alive. For who holds a `Pool`.
+    pub(crate) fn totals(&self) -> (u64, usize) {
+        let destroyed = self.counts.destroyed.load(Ordering::Relaxed);
+        let live = self.live();
+        (destroyed + live as u64, live)
     }
 
+    /// Objects alive: idle or in use. For who holds a `Pool`.
     pub(crate) fn live(&self) -> usize {
-        self.counts.live.load(Ordering::Acquire)
+        if self.is_bounded() {
+            self.counts.taken.load(Ordering::Acquire)
+        } else {
+            self.counts.refs.load(Ordering::Acquire) - 1
+        }
     }
 }

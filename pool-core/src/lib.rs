@@ -80,30 +80,64 @@
 //! # Features
 //!
 //! - `derive` (default): [`derive@Poolable`], at the price of building `syn`.
+//! - `std` (default): everything that threads share, the types of `std`, and panics that are caught.
+//!   Without it the crate needs `alloc` only, and is [`Poolable`] with its derive, [`Lifecycle`] and
+//!   [`unsync`]. A panic of a hook still costs no more than its object, but one that comes while another
+//!   unwinds aborts.
 //! - `async`: `Pool::acquire_async`, for any executor. Adds no dependency.
+//! - `serde`: [`PoolConfig`], [`Backend`] and [`ResetOn`] are read from and written to any format, with
+//!   errors that name the field; [`Stats`] and what handles hold are written. At the price of building
+//!   `serde` and its derive. (To read into an object of a pool: `T::deserialize_in_place`.)
+//! - `metrics`: `Pool::record_metrics` hands [`Stats`] to the recorder of the `metrics` facade when it
+//!   is called; nothing is counted as it happens, so a hit pays nothing.
+//! - `tracing`: events of level `DEBUG` and target `pool_core` when a pool grows, calls in the caches of
+//!   its threads, is exhausted, is waited for, or is closed, with the pool's name as field `pool`. Told
+//!   when no lock is held, so a subscriber may use the same pool (of which it hears nothing more). A hit
+//!   tells nothing and pays nothing; a visit to the depot pays a load, the making of an object another.
 
+#![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]
+// On docs.rs, what needs a feature says so.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+extern crate alloc;
 
 // In the order of an object's road: promised, chosen for, acquired, held, given back, kept.
 pub mod poolable;
 mod lifecycle;
+#[cfg(feature = "std")]
 mod builder;
 mod config;
+#[cfg(feature = "std")]
 mod pool;
 #[cfg(feature = "async")]
 mod acquire;
+#[cfg(feature = "std")]
 mod inner;
+#[cfg(feature = "std")]
 mod ledger;
 mod handle;
+#[cfg(feature = "std")]
 mod release;
+#[cfg(feature = "std")]
 mod backend;
+#[cfg(feature = "std")]
 mod wait;
+#[cfg(feature = "std")]
 mod trim;
+mod panics;
 mod arena;
+mod pages;
+#[cfg(feature = "std")]
 mod fork;
 pub mod unsync;
 mod stats;
 mod error;
+mod trace;
+#[cfg(feature = "metrics")]
+mod metrics;
+#[cfg(feature = "serde")]
+mod serial;
 mod sync;
 
 #[cfg(all(test, loom))]
@@ -111,22 +145,23 @@ mod models;
 
 #[cfg(feature = "async")]
 pub use acquire::Acquire;
+#[cfg(feature = "std")]
 pub use builder::Builder;
-pub use config::{Backend, ResetOn};
-pub use error::{AcquireError, AttachError, BuildError, ParseBackendError};
+pub use config::{Backend, PoolConfig, ResetOn};
+pub use error::{AcquireError, AttachError, BuildError, ParseBackendError, ParseResetOnError};
+#[cfg(feature = "std")]
 pub use handle::{Burst, Pooled, SharedPooled};
 pub use lifecycle::{Derived, Hooks, Lifecycle};
+#[cfg(feature = "metrics")]
+pub use metrics::describe_metrics;
+#[cfg(feature = "std")]
 pub use pool::{Drain, Pool};
 #[doc(hidden)]
 pub use poolable::build as __private;
 pub use poolable::{MaxCapacity, Place, Poolable, Ready};
 pub use stats::Stats;
+#[cfg(feature = "std")]
 pub use trim::TrimPolicy;
 
 #[cfg(feature = "derive")]
 pub use pool_derive::Poolable;
-
-/// The README's code is compiled with the documentation's.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct ReadmeDoctests;

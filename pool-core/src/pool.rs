@@ -21,6 +21,7 @@ use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::poolable::Poolable;
 use crate::release::wipe;
 use crate::stats::Stats;
+use crate::trace;
 use crate::trim::{Keep, TrimPolicy};
 use crate::wait::Grant;
 #[cfg(feature = "async")]
@@ -273,7 +274,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     fn acquire_slow(&self, patience: Patience) -> Result<Pooled<T, L>, AcquireError> {
         let Inner { store, ledger, .. } = self.inner();
         loop {
-            match store.take(ledger, patience != Patience::IdleOnly) {
+            let taken = store.take(ledger, patience != Patience::IdleOnly);
+            self.inner().tell_revocations();
+            match taken {
                 Taken::Idle(node) => {
                     if let Some(object) = self.hand_out(node) {
                         return Ok(object);
@@ -287,6 +290,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
                 }
                 Taken::Closed => return Err(AcquireError::Closed),
                 Taken::Exhausted => {
+                    trace::exhausted(&self.inner().config, 1);
                     let deadline = match patience {
                         Patience::None | Patience::IdleOnly => return Err(AcquireError::Exhausted),
                         Patience::Until(deadline) => Some(deadline),
@@ -304,8 +308,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Waits for `n` objects.
     fn wait(&self, n: usize, deadline: Option<Instant>) -> Result<Grant, AcquireError> {
         let Inner { store, ledger, .. } = self.inner();
+        trace::waits(&self.inner().config, n);
         let mut surplus = Vec::new();
         let waited = store.wait(ledger, n, deadline, &mut surplus);
+        self.inner().tell_revocations();
         // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
         unsafe { Inner::destroy_all(self.inner, surplus) };
         waited
@@ -374,7 +380,13 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
                     done => return Poll::Ready(done),
                 }
             }
-            match store.poll_wait(ledger, 1, ticket, waker.clone()) {
+            let before = *ticket;
+            let polled = store.poll_wait(ledger, 1, ticket, waker.clone());
+            self.inner().tell_revocations();
+            if before.is_none() && ticket.is_some() {
+                trace::waits(&self.inner().config, 1);
+            }
+            match polled {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Ready(Ok(grant)) => {
@@ -454,6 +466,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             return Ok(burst);
         }
         if self.capacity().is_some_and(|capacity| n > capacity) && !self.is_closed() {
+            trace::exhausted(&self.inner().config, n);
             return Err(AcquireError::Exhausted);
         }
         self.acquire_many_slow(n, Patience::None)
@@ -468,8 +481,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         } = self.inner();
         let mut surplus = Vec::new();
         let taken = store.take_many(ledger, n, &mut surplus);
+        self.inner().tell_revocations();
         // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
         unsafe { Inner::destroy_all(self.inner, surplus) };
+        if let Err(AcquireError::Exhausted) = taken {
+            trace::exhausted(config, n);
+        }
         let nodes = match taken {
             Err(AcquireError::Exhausted) if patience == Patience::Forever => {
                 self.wait(n, None)?.nodes
@@ -551,6 +568,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         let n = n.min(config.max_idle.unwrap_or(usize::MAX));
         // Out of the caches, so that they count for everyone.
         store.gather(Keep::AtMost(usize::MAX));
+        self.inner().tell_revocations();
         let idle = self.idle();
         let missing = n.saturating_sub(idle);
         let room = config.capacity.map_or(missing, |capacity| {
@@ -644,10 +662,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// # Ok::<(), pool_core::BuildError>(())
     /// ```
     pub fn drain(&self) -> Drain<'_, T, L> {
-        Drain {
-            pool: self,
-            idle: self.inner().store.gather(Keep::AtMost(0)),
-        }
+        let idle = self.inner().store.gather(Keep::AtMost(0));
+        self.inner().tell_revocations();
+        Drain { pool: self, idle }
     }
 
     /// Closes the pool for good: later acquires fail, those that wait are woken with

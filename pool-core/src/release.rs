@@ -5,9 +5,6 @@
 //! its place is given back and the panic goes on.
 #![allow(unsafe_code)] // Objects are owned through raw pointers.
 
-use std::any::Any;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::{slice, thread};
 
@@ -16,6 +13,7 @@ use crate::backend::{Store, batched};
 use crate::config::ResetOn;
 use crate::inner::{Inner, InnerPtr};
 use crate::lifecycle::Lifecycle;
+use crate::panics::{FirstPanic, Panic, forget_panic, reject_with, reset_and_judge};
 
 /// The pool that the object in `node` belongs to.
 ///
@@ -299,24 +297,6 @@ pub(crate) unsafe fn wipe_or_remake<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) 
     unsafe { Inner::remake(inner, node) };
 }
 
-/// What a panic leaves behind.
-pub(crate) type Panic = Box<dyn Any + Send>;
-
-/// Asks the hooks; an error is a hook's panic.
-///
-/// Costs nothing when nothing panics. (A guard that the panic drops could not keep it from going on
-/// while the thread unwinds already, and to ask beforehand whether it does is a load per release.)
-#[inline(always)]
-pub(crate) fn reset_and_judge<T, L: Lifecycle<T>>(
-    lifecycle: &L,
-    object: &mut T,
-) -> Result<bool, Panic> {
-    catch_unwind(AssertUnwindSafe(|| {
-        lifecycle.reset(object);
-        lifecycle.is_reusable(object)
-    }))
-}
-
 /// Destroys an object that a hook found unfit or broke; `false`, for [`wipe`] to return.
 ///
 /// # Safety
@@ -333,91 +313,4 @@ unsafe fn reject<T, L: Lifecycle<T>>(
         // SAFETY: by contract.
         unsafe { Inner::discard(inner, node) };
     })
-}
-
-/// Runs `discard`, and lets `panic` go on unless the thread unwinds already; else `false`.
-pub(crate) fn reject_with(panic: Option<Panic>, discard: impl FnOnce()) -> bool {
-    let Some(panic) = panic else {
-        discard();
-        return false;
-    };
-    // The drop of a broken object may panic too; the first panic is the one to see.
-    let mut panics = FirstPanic(Some(panic));
-    panics.catch(discard);
-    panics.resume();
-    false
-}
-
-/// Drops an object in place. A panic of its drop goes on, unless the thread unwinds already: a
-/// second panic would abort.
-///
-/// # Safety
-///
-/// As for `drop_in_place`.
-pub(crate) unsafe fn destroy_value<T>(value: NonNull<T>) {
-    let mut panics = FirstPanic::default();
-    // SAFETY: by contract.
-    panics.catch(|| unsafe { value.drop_in_place() });
-    panics.resume();
-}
-
-/// Calls `f` with each item. A panic does not keep the others; the first goes on at the end, unless
-/// the thread unwinds already.
-pub(crate) fn for_each_despite_panics<I: IntoIterator>(items: I, mut f: impl FnMut(I::Item)) {
-    let mut panics = FirstPanic::default();
-    for item in items {
-        panics.catch(|| f(item));
-    }
-    panics.resume();
-}
-
-/// The first of the panics that were caught on the way.
-#[derive(Default)]
-pub(crate) struct FirstPanic(Option<Panic>);
-
-impl FirstPanic {
-    /// Runs `f`; `None` if it panics.
-    pub(crate) fn catch<R>(&mut self, f: impl FnOnce() -> R) -> Option<R> {
-        match catch_unwind(AssertUnwindSafe(f)) {
-            Ok(result) => Some(result),
-            Err(panic) => {
-                match self.0 {
-                    None => self.0 = Some(panic),
-                    Some(_) => forget_panic(panic),
-                }
-                None
-            }
-        }
-    }
-
-    /// Lets the panic go on, if there was one and the thread does not unwind already.
-    #[inline]
-    pub(crate) fn resume(self) {
-        if let Some(panic) = self.0 {
-            resume(panic);
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn resume(panic: Panic) {
-    if !thread::panicking() {
-        resume_unwind(panic);
-    }
-    forget_panic(panic);
-}
-
-/// Drops what a panic left behind, which is the user's and may panic once more.
-#[cold]
-#[inline(never)]
-pub(crate) fn forget_panic(mut panic: Panic) {
-    for _ in 0..4 {
-        match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-            Ok(()) => return,
-            Err(next) => panic = next,
-        }
-    }
-    // Whatever this is, it does not want to be dropped.
-    mem::forget(panic);
 }

@@ -20,6 +20,7 @@
 /// # drop(b);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stats {
     /// Objects that ever joined the pool: made by it, or attached. One whose making panicked, or

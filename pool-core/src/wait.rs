@@ -16,7 +16,7 @@ use std::task::Waker;
 
 use crate::arena::NodePtr;
 use crate::ledger::Ledger;
-use crate::release::forget_panic;
+use crate::panics::forget_panic;
 use crate::sync::Condvar;
 
 /// What was waited for: idle objects, and leave to make some more.

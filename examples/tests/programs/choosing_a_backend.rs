@@ -44,11 +44,14 @@ fn every_setting_can_be_made_in_either_place() {
         ("prefill", "40", "40"),
         ("grow_by", "16", "16"),
         ("max_idle", "60", "60"),
+        ("reset_on", "acquire", "acquire"),
+        ("name", "messages", "messages"),
     ];
     let mut text = "[pool]\n".to_owned();
     let mut flags = Vec::new();
     for (name, in_file, plain) in settings {
-        let quote = if name == "backend" { "\"" } else { "" };
+        let is_text = ["backend", "reset_on", "name"].contains(&name);
+        let quote = if is_text { "\"" } else { "" };
         text += &format!("{name} = {quote}{in_file}{quote}\n");
         flags.extend([format!("--{}", name.replace('_', "-")), plain.to_owned()]);
     }
@@ -102,10 +105,7 @@ fn a_mistake_in_the_file_is_shown_with_its_place() {
                 "heap, mutex, queue, batched",
             ][..],
         ),
-        (
-            "[pool]\nbackend = 3\n",
-            &["line 2", "backend = 3", "string"],
-        ),
+        ("[pool]\nbackend = 3\n", &["line 2", "backend = 3", "heap"]),
         (
             "[pool]\ncapcity = 10\n",
             &["line 2", "unknown field `capcity`", "`capacity`"],

@@ -223,7 +223,7 @@ impl Store for Heap {
     fn totals(&self, ledger: &Ledger) -> (u64, usize) {
         let mut centre = self.slots.lock();
         if ledger.is_bounded() || centre.is_closed() {
-            return (ledger.created(), ledger.live());
+            return ledger.totals();
         }
         let (created, destroyed) = Self::totals_of(&mut centre);
         (created, created.saturating_sub(destroyed) as usize)

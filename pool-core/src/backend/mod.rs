@@ -164,7 +164,7 @@ pub(crate) trait Store {
 
     /// Objects made so far, and how many of them are alive.
     fn totals(&self, ledger: &Ledger) -> (u64, usize) {
-        (ledger.created(), ledger.live())
+        ledger.totals()
     }
 }
 

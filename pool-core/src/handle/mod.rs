@@ -2,10 +2,16 @@
 
 pub(crate) mod forward;
 
+#[cfg(feature = "std")]
 mod pooled;
+#[cfg(feature = "std")]
 mod shared;
+#[cfg(feature = "std")]
 mod burst;
 
+#[cfg(feature = "std")]
 pub use burst::Burst;
+#[cfg(feature = "std")]
 pub use pooled::Pooled;
+#[cfg(feature = "std")]
 pub use shared::SharedPooled;

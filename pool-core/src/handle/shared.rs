@@ -13,7 +13,7 @@ use super::forward::forward_to_object;
 use crate::arena::Node;
 use crate::lifecycle::{Derived, Lifecycle};
 use crate::pool::Pool;
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicU32, Ordering};
 
 /// An object of a pool with many owners, given back when the last of them is dropped: for one
 /// message to many consumers. To [`Pooled`] as `Arc` is to `Box`.
@@ -142,11 +142,11 @@ impl<T, L: Lifecycle<T>> Clone for SharedPooled<T, L> {
 impl<T, L: Lifecycle<T>> Drop for SharedPooled<T, L> {
     fn drop(&mut self) {
         // Release: what was done through this handle happens before the object goes back; the
-        // fence of the last one is the partner.
+        // load of the last one is the partner.
         if self.sharers().fetch_sub(1, Ordering::Release) != 0 {
             return;
         }
-        fence(Ordering::Acquire);
+        self.sharers().load(Ordering::Acquire);
         // The count went below its end; nobody else sees it.
         self.sharers().store(0, Ordering::Relaxed);
         // SAFETY: the last handle's object, given up here.

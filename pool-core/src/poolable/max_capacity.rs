@@ -4,13 +4,11 @@
 //! Called by derived code for a field marked `#[poolable(max_capacity = n)]`, right after the field
 //! is reset.
 
-use std::cell::RefCell;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
-use std::ffi::OsString;
-use std::hash::{BuildHasher, Hash};
-use std::io::Cursor;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError, RwLock};
+use alloc::boxed::Box;
+use alloc::collections::{BinaryHeap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
 
 /// A collection that can give memory back: what `#[poolable(max_capacity = n)]` asks of a field.
 ///
@@ -117,26 +115,6 @@ impl<T: Ord> MaxCapacity for BinaryHeap<T> {
     }
 }
 
-impl<K: Eq + Hash, V, S: BuildHasher> MaxCapacity for HashMap<K, V, S> {
-    limit_by_shrinking!();
-
-    #[inline]
-    fn refill(&mut self, value: Self) {
-        self.clear();
-        self.extend(value);
-    }
-}
-
-impl<T: Eq + Hash, S: BuildHasher> MaxCapacity for HashSet<T, S> {
-    limit_by_shrinking!();
-
-    #[inline]
-    fn refill(&mut self, value: Self) {
-        self.clear();
-        self.extend(value);
-    }
-}
-
 /// Capacity in bytes.
 impl MaxCapacity for String {
     limit_by_shrinking!();
@@ -145,27 +123,6 @@ impl MaxCapacity for String {
     fn refill(&mut self, value: Self) {
         self.clear();
         self.push_str(&value);
-    }
-}
-
-/// Capacity in bytes, in the encoding that the platform uses.
-impl MaxCapacity for OsString {
-    limit_by_shrinking!();
-
-    #[inline]
-    fn refill(&mut self, value: Self) {
-        self.clear();
-        self.push(value);
-    }
-}
-
-/// Capacity in bytes, in the encoding that the platform uses.
-impl MaxCapacity for PathBuf {
-    limit_by_shrinking!();
-
-    #[inline]
-    fn refill(&mut self, value: Self) {
-        self.as_mut_os_string().refill(value.into_os_string());
     }
 }
 
@@ -199,20 +156,6 @@ impl<C: MaxCapacity, const N: usize> MaxCapacity for [C; N] {
     }
 }
 
-/// Asks the collection under the cursor.
-impl<C: MaxCapacity> MaxCapacity for Cursor<C> {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        self.get_mut().limit_capacity(max);
-    }
-
-    #[inline]
-    fn refill(&mut self, value: Self) {
-        self.set_position(value.position());
-        self.get_mut().refill(value.into_inner());
-    }
-}
-
 /// Asks the collection in the cell.
 impl<C: MaxCapacity> MaxCapacity for RefCell<C> {
     #[inline]
@@ -226,36 +169,104 @@ impl<C: MaxCapacity> MaxCapacity for RefCell<C> {
     }
 }
 
-/// Asks the collection under the lock, poisoned or not.
-impl<C: MaxCapacity> MaxCapacity for Mutex<C> {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
-        inner.limit_capacity(max);
+/// Of the types that need an operating system.
+#[cfg(feature = "std")]
+mod of_std {
+    use std::collections::{HashMap, HashSet};
+    use std::ffi::OsString;
+    use std::hash::{BuildHasher, Hash};
+    use std::io::Cursor;
+    use std::path::PathBuf;
+    use std::sync::{Mutex, PoisonError, RwLock};
+
+    use super::MaxCapacity;
+
+    impl<K: Eq + Hash, V, S: BuildHasher> MaxCapacity for HashMap<K, V, S> {
+        limit_by_shrinking!();
+
+        #[inline]
+        fn refill(&mut self, value: Self) {
+            self.clear();
+            self.extend(value);
+        }
     }
 
-    #[inline]
-    fn refill(&mut self, value: Self) {
-        self.clear_poison();
-        let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
-        inner.refill(value);
-    }
-}
+    impl<T: Eq + Hash, S: BuildHasher> MaxCapacity for HashSet<T, S> {
+        limit_by_shrinking!();
 
-/// Asks the collection under the lock, poisoned or not.
-impl<C: MaxCapacity> MaxCapacity for RwLock<C> {
-    #[inline]
-    fn limit_capacity(&mut self, max: usize) {
-        let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
-        inner.limit_capacity(max);
+        #[inline]
+        fn refill(&mut self, value: Self) {
+            self.clear();
+            self.extend(value);
+        }
     }
 
-    #[inline]
-    fn refill(&mut self, value: Self) {
-        self.clear_poison();
-        let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
-        inner.refill(value);
+    /// Capacity in bytes, in the encoding that the platform uses.
+    impl MaxCapacity for OsString {
+        limit_by_shrinking!();
+
+        #[inline]
+        fn refill(&mut self, value: Self) {
+            self.clear();
+            self.push(value);
+        }
+    }
+
+    /// Capacity in bytes, in the encoding that the platform uses.
+    impl MaxCapacity for PathBuf {
+        limit_by_shrinking!();
+
+        #[inline]
+        fn refill(&mut self, value: Self) {
+            self.as_mut_os_string().refill(value.into_os_string());
+        }
+    }
+
+    /// Asks the collection under the cursor.
+    impl<C: MaxCapacity> MaxCapacity for Cursor<C> {
+        #[inline]
+        fn limit_capacity(&mut self, max: usize) {
+            self.get_mut().limit_capacity(max);
+        }
+
+        #[inline]
+        fn refill(&mut self, value: Self) {
+            self.set_position(value.position());
+            self.get_mut().refill(value.into_inner());
+        }
+    }
+
+    /// Asks the collection under the lock, poisoned or not.
+    impl<C: MaxCapacity> MaxCapacity for Mutex<C> {
+        #[inline]
+        fn limit_capacity(&mut self, max: usize) {
+            let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+            inner.limit_capacity(max);
+        }
+
+        #[inline]
+        fn refill(&mut self, value: Self) {
+            self.clear_poison();
+            let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+            inner.refill(value);
+        }
+    }
+
+    /// Asks the collection under the lock, poisoned or not.
+    impl<C: MaxCapacity> MaxCapacity for RwLock<C> {
+        #[inline]
+        fn limit_capacity(&mut self, max: usize) {
+            let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+            inner.limit_capacity(max);
+        }
+
+        #[inline]
+        fn refill(&mut self, value: Self) {
+            self.clear_poison();
+            let value = value.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let inner = self.get_mut().unwrap_or_else(PoisonError::into_inner);
+            inner.refill(value);
+        }
     }
 }

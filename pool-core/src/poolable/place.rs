@@ -5,6 +5,7 @@
 //! and owns it until the pool takes it over.
 #![allow(unsafe_code)] // Raw access to memory that is not yet a `T`.
 
+use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::{self, MaybeUninit};

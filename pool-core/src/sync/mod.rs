@@ -4,17 +4,24 @@
 //! [`UnsafeCell`], thread-locals, and the two halves of the asymmetric [`barrier`]. Built with
 //! `--cfg loom`, the same code runs under the model checker.
 
+#[cfg(feature = "std")]
 pub(crate) mod barrier;
+#[cfg(feature = "std")]
 mod counter;
 
+#[cfg(feature = "std")]
 pub(crate) use counter::ProcessCounter;
 
-#[cfg(not(loom))]
+#[cfg(all(feature = "std", not(loom)))]
 mod machine;
-#[cfg(not(loom))]
+#[cfg(all(feature = "std", not(loom)))]
 pub(crate) use machine::*;
 
 #[cfg(loom)]
 mod model;
 #[cfg(loom)]
 pub(crate) use model::*;
+
+// Pools for one thread need no more than the type.
+#[cfg(not(feature = "std"))]
+pub(crate) use core::sync::atomic::AtomicU32;

@@ -5,7 +5,7 @@ use std::time::Instant;
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::MutexGuard;
 pub(crate) use loom::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 };
 
 /// loom's mutex; a model that panics has failed, so poison does not matter.

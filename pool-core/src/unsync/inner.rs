@@ -5,28 +5,33 @@
 //! can be let go of at once, so what is left when the last `Pool` goes is what is in use.
 #![allow(unsafe_code)] // The pool is reached through raw pointers, since its end is counted by hand.
 
-use std::cell::{Cell, UnsafeCell};
-use std::ptr::NonNull;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cell::{Cell, UnsafeCell};
+use core::ptr::NonNull;
 
-use crate::arena::{Chunk, Chunks, Node};
-use crate::backend::NO_POOL;
+use super::stack::Stack;
+use crate::arena::{Chunk, Chunks, NO_POOL, Node};
 use crate::config::{Config, ResetOn};
 use crate::error::AcquireError;
 use crate::lifecycle::Lifecycle;
+use crate::panics::{
+    FirstPanic, OnPanic, Panic, destroy_value, for_each_despite_panics, reject_with,
+    reset_and_judge,
+};
 use crate::poolable::{Place, Ready};
-use crate::release::{FirstPanic, Panic, destroy_value, reset_and_judge};
+use crate::trace;
 
 pub(super) struct Inner<T, L> {
-    /// Idle objects, the newest last, with room for all that are alive. Borrowed for a few
-    /// instructions at a time, never while code of the user's runs (UNSYNC-BORROW).
-    idle: UnsafeCell<Vec<NonNull<Node<T>>>>,
-    /// The most that `idle` may hold; 0 once closed, and where objects are kept in `unwiped`.
-    limit: Cell<usize>,
-    /// Idle objects of a pool that wipes when they are acquired. Borrowed as `idle` is.
-    unwiped: UnsafeCell<Vec<NonNull<Node<T>>>>,
+    /// Idle objects, with room for all that are alive. Takes none once closed, and where objects are
+    /// kept in `unwiped`.
+    idle: Stack<NonNull<Node<T>>>,
+    /// Idle objects of a pool that wipes when they are acquired, with room as in `idle`.
+    unwiped: Stack<NonNull<Node<T>>>,
     pub(super) lifecycle: L,
     pub(super) config: Config,
-    /// Vacant nodes; borrowed as `idle` is.
+    /// Vacant nodes. Borrowed for a few instructions at a time, never while code of the user's runs
+    /// (UNSYNC-BORROW).
     chunks: UnsafeCell<Chunks<T>>,
     pub(super) closed: Cell<bool>,
     pub(super) pools: Cell<usize>,
@@ -52,13 +57,14 @@ pub(super) unsafe fn pool_of<T, L>(node: NonNull<Node<T>>) -> InnerPtr<T, L> {
 
 impl<T, L: Lifecycle<T>> Inner<T, L> {
     pub(super) fn new(config: Config, lifecycle: L) -> InnerPtr<T, L> {
+        // One of the two takes objects.
+        let limit_on = |when| match config.reset_on == when {
+            true => config.max_idle.unwrap_or(usize::MAX),
+            false => 0,
+        };
         let inner = Box::new(Inner {
-            idle: UnsafeCell::new(Vec::new()),
-            limit: Cell::new(match config.reset_on {
-                ResetOn::Release => config.max_idle.unwrap_or(usize::MAX),
-                ResetOn::Acquire => 0,
-            }),
-            unwiped: UnsafeCell::new(Vec::new()),
+            idle: Stack::new(limit_on(ResetOn::Release)),
+            unwiped: Stack::new(limit_on(ResetOn::Acquire)),
             lifecycle,
             config,
             chunks: UnsafeCell::new(Chunks::new()),
@@ -71,52 +77,36 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         NonNull::from(Box::leak(inner))
     }
 
-    /// Runs `f` on the idle objects. `f` runs no code of the user's.
-    #[inline(always)]
-    fn with_idle<R>(&self, f: impl FnOnce(&mut Vec<NonNull<Node<T>>>) -> R) -> R {
-        // SAFETY: one thread, and the borrow ends before anything else runs (UNSYNC-BORROW).
-        f(unsafe { &mut *self.idle.get() })
-    }
-
     fn with_chunks<R>(&self, f: impl FnOnce(&mut Chunks<T>) -> R) -> R {
-        // SAFETY: as in `with_idle` (UNSYNC-BORROW).
+        // SAFETY: one thread, and the borrow ends before anything else runs (UNSYNC-BORROW).
         f(unsafe { &mut *self.chunks.get() })
     }
 
     #[inline(always)]
     pub(super) fn pop(&self) -> Option<NonNull<Node<T>>> {
-        self.with_idle(Vec::pop)
-    }
-
-    fn with_unwiped<R>(&self, f: impl FnOnce(&mut Vec<NonNull<Node<T>>>) -> R) -> R {
-        // SAFETY: as in `with_idle` (UNSYNC-BORROW).
-        f(unsafe { &mut *self.unwiped.get() })
+        self.idle.pop()
     }
 
     pub(super) fn pop_unwiped(&self) -> Option<NonNull<Node<T>>> {
-        self.with_unwiped(Vec::pop)
+        self.unwiped.pop()
     }
 
     /// Whether a release wipes its object and puts it on top of `idle`.
     #[inline(always)]
     pub(super) fn keeps_wiped(&self) -> bool {
-        self.limit.get() != 0
+        self.idle.is_open()
     }
 
     pub(super) fn idle(&self) -> usize {
-        self.with_idle(|idle| idle.len()) + self.with_unwiped(|idle| idle.len())
+        self.idle.len() + self.unwiped.len()
     }
 
     /// Takes out the idle objects beyond `keep`, those idle longest first.
     pub(super) fn gather(&self, keep: usize) -> Vec<NonNull<Node<T>>> {
         let surplus = self.idle().saturating_sub(keep);
-        let from = |idle: &mut Vec<_>| -> Vec<_> {
-            let surplus = surplus.min(idle.len());
-            idle.drain(..surplus).collect()
-        };
         // One of the two is empty.
-        let mut gathered = self.with_idle(from);
-        gathered.append(&mut self.with_unwiped(from));
+        let mut gathered = self.idle.take_oldest(surplus);
+        gathered.append(&mut self.unwiped.take_oldest(surplus));
         gathered
     }
 
@@ -133,10 +123,13 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         {
             return Err(AcquireError::Exhausted);
         }
+        // So that a release never has to ask for memory.
+        match self.config.reset_on {
+            ResetOn::Release => self.idle.reserve(live + 1),
+            ResetOn::Acquire => self.unwiped.reserve(live + 1),
+        }
         self.live.set(live + 1);
         self.created.set(self.created.get() + 1);
-        // So that a release never has to ask for memory.
-        self.with_idle(|idle| idle.reserve((live + 1).saturating_sub(idle.len())));
         Ok(())
     }
 
@@ -154,10 +147,13 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         let Config {
             grow_by, capacity, ..
         } = inner.config;
-        let vacancy = Vacancy {
-            inner: this,
-            node: inner.with_chunks(|chunks| chunks.take_or_grow(grow_by, capacity)),
-        };
+        let (node, grown) = inner.with_chunks(|chunks| {
+            let before = chunks.nodes();
+            let node = chunks.take_or_grow(grow_by, capacity);
+            (node, chunks.nodes() - before)
+        });
+        let vacancy = Vacancy { inner: this, node };
+        trace::grew(&inner.config, grown, size_of::<Node<T>>());
         let pool = this.as_ptr().cast_const().cast();
         // SAFETY: alive as the pool is, and just taken.
         unsafe {
@@ -166,7 +162,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             });
         };
         let node = vacancy.node;
-        std::mem::forget(vacancy);
+        core::mem::forget(vacancy);
         node
     }
 
@@ -185,7 +181,11 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         let lifecycle = unsafe { &(*this.as_ptr()).lifecycle };
         // SAFETY: the object is the caller's alone.
         let object = unsafe { Node::object(node) };
-        match reset_and_judge(lifecycle, object) {
+        // SAFETY: by contract.
+        let unfit = OnPanic::new(|| unsafe { Self::discard(this, node) });
+        let judged = reset_and_judge(lifecycle, object);
+        unfit.disarm();
+        match judged {
             Ok(true) => true,
             // SAFETY: by contract.
             judged => unsafe { Self::reject(this, node, judged.err()) },
@@ -195,7 +195,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     #[cold]
     #[inline(never)]
     unsafe fn reject(this: InnerPtr<T, L>, node: NonNull<Node<T>>, panic: Option<Panic>) -> bool {
-        crate::release::reject_with(panic, || {
+        reject_with(panic, || {
             // SAFETY: by contract.
             unsafe { Self::discard(this, node) };
         })
@@ -210,21 +210,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     pub(super) unsafe fn put(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
         // SAFETY: the object keeps the pool alive.
         let inner = unsafe { this.as_ref() };
-        let kept = inner.with_idle(|idle| {
-            let len = idle.len();
-            if len >= inner.limit.get() {
-                return false;
-            }
-            debug_assert!(len < idle.capacity());
-            // SAFETY: `admit` made room for every object alive, and this one is.
-            let end = unsafe { idle.as_mut_ptr().add(len) };
-            // SAFETY: as above.
-            unsafe { end.write(node) };
-            // SAFETY: written just now.
-            unsafe { idle.set_len(len + 1) };
-            true
-        });
-        if !kept {
+        if !inner.idle.push(node) {
             // SAFETY: by contract.
             unsafe { Self::put_slow(this, node) };
         }
@@ -258,11 +244,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     unsafe fn put_slow(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
         // SAFETY: the object keeps the pool alive.
         let inner = unsafe { this.as_ref() };
-        let most = inner.config.max_idle.unwrap_or(usize::MAX);
-        let keeps = inner.config.reset_on == ResetOn::Acquire && !inner.closed.get();
-        if keeps && inner.idle() < most {
-            inner.with_unwiped(|idle| idle.push(node));
-        } else {
+        if !inner.unwiped.push(node) {
             // SAFETY: by contract.
             unsafe { Self::destroy(this, node) };
         }
@@ -325,6 +307,8 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         let mut panics = FirstPanic::default();
         // SAFETY: they were idle in this pool and are nobody's now.
         panics.catch(|| unsafe { Self::destroy_all(this, surplus) });
+        inner.idle.shrink(inner.live.get());
+        inner.unwiped.shrink(inner.live.get());
         let unused = inner.with_chunks(Chunks::take_unused);
         unused.into_iter().for_each(Chunk::vacate);
         panics.resume();
@@ -338,10 +322,15 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     pub(super) unsafe fn close(this: InnerPtr<T, L>) {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
-        inner.closed.set(true);
-        inner.limit.set(0);
+        let closed = inner.closed.replace(true);
+        inner.idle.set_limit(0);
+        inner.unwiped.set_limit(0);
+        let idle = inner.gather(0);
+        if !closed {
+            trace::closed(&inner.config, idle.len());
+        }
         // SAFETY: they were idle in this pool and are nobody's now.
-        unsafe { Self::destroy_all(this, inner.gather(0)) };
+        unsafe { Self::destroy_all(this, idle) };
     }
 
     /// Destroys all of `nodes`; the first panic goes on at the end.
@@ -350,7 +339,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     ///
     /// As for `put`, for each; and a `Pool` holds the pool.
     pub(super) unsafe fn destroy_all(this: InnerPtr<T, L>, nodes: Vec<NonNull<Node<T>>>) {
-        crate::release::for_each_despite_panics(nodes, |node| {
+        for_each_despite_panics(nodes, |node| {
             // SAFETY: by contract.
             unsafe { Self::destroy(this, node) };
         });

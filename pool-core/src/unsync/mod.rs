@@ -21,6 +21,7 @@ mod builder;
 mod inner;
 mod pool;
 mod pooled;
+mod stack;
 
 pub use builder::Builder;
 pub use pool::Pool;

@@ -1,9 +1,11 @@
 //! The front door.
 #![allow(unsafe_code)] // The pool is reached through a raw pointer, since its end is counted by hand.
 
-use std::fmt;
-use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::ptr::NonNull;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use core::ptr::NonNull;
 
 use super::inner::{Inner, InnerPtr};
 use super::{Builder, Pooled};
@@ -13,6 +15,7 @@ use crate::error::{AcquireError, AttachError};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::poolable::Poolable;
 use crate::stats::Stats;
+use crate::trace;
 
 /// A pool of `T` for one thread. A cheap clone, like `Rc`: all clones are one pool.
 ///
@@ -114,7 +117,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     fn refuse(&self, error: AcquireError) -> ! {
         let name = self
             .name()
-            .map_or(String::new(), |name| format!(" {name:?}"));
+            .map_or(String::new(), |name| alloc::format!(" {name:?}"));
         panic!("acquire from pool{name}: {error}; use `try_acquire` where that can happen");
     }
 
@@ -144,11 +147,26 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
         self.take_idle()
             .or_else(|| self.take_unwiped())
-            .ok_or(if self.inner().closed.get() {
-                AcquireError::Closed
-            } else {
-                AcquireError::Exhausted
-            })
+            .ok_or_else(|| self.nothing_idle())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn nothing_idle(&self) -> AcquireError {
+        let error = if self.inner().closed.get() {
+            AcquireError::Closed
+        } else {
+            AcquireError::Exhausted
+        };
+        self.tell(error);
+        error
+    }
+
+    /// Tells of an acquire that failed.
+    fn tell(&self, error: AcquireError) {
+        if error == AcquireError::Exhausted {
+            trace::exhausted(&self.inner().config, 1);
+        }
     }
 
     #[inline(always)]
@@ -176,7 +194,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         if let Some(object) = self.take_unwiped() {
             return Ok(object);
         }
-        self.inner().admit()?;
+        self.inner()
+            .admit()
+            .inspect_err(|&error| self.tell(error))?;
         let node = self.create();
         // SAFETY: made just now.
         Ok(unsafe { Pooled::new(node) })

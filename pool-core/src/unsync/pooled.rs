@@ -1,11 +1,11 @@
 //! One object, one word, one thread.
 #![allow(unsafe_code)] // The word is a raw pointer to the object's node.
 
-use std::marker::PhantomData;
-use std::mem;
-use std::ops::{Deref, DerefMut};
-use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::ptr::NonNull;
+use core::marker::PhantomData;
+use core::mem;
+use core::ops::{Deref, DerefMut};
+use core::panic::{RefUnwindSafe, UnwindSafe};
+use core::ptr::NonNull;
 
 use super::Pool;
 use super::inner::{Inner, pool_of};

@@ -5,9 +5,10 @@
 //! Nothing in here runs code of the user's.
 #![allow(unsafe_code)] // A stack in raw memory.
 
-use std::cell::Cell;
-use std::mem::ManuallyDrop;
-use std::ptr::{self, NonNull};
+use alloc::vec::Vec;
+use core::cell::Cell;
+use core::mem::ManuallyDrop;
+use core::ptr::{self, NonNull};
 
 /// A stack that takes no more than its limit.
 pub(super) struct Stack<P: Copy> {
@@ -127,8 +128,10 @@ impl<P: Copy> Stack<P> {
         unsafe { ptr::copy_nonoverlapping(base, oldest.as_mut_ptr(), n) };
         // SAFETY: copied just now.
         unsafe { oldest.set_len(n) };
+        // SAFETY: no further than the end.
+        let rest = unsafe { base.add(n) };
         // SAFETY: those after the oldest, moved down within the stack.
-        unsafe { ptr::copy(base.add(n), base, len - n) };
+        unsafe { ptr::copy(rest, base, len - n) };
         // SAFETY: not before the beginning.
         self.end.set(unsafe { self.end.get().sub(n) });
         oldest

@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
+pub(crate) use crate::arena::{NO_POOL, Number};
 use crate::sync::thread_local_const;
 
 /// Entries that a hit compares one after another. The slot is then at a fixed address, whatever
@@ -19,12 +20,6 @@ const FRONT: usize = 2;
 /// Entries behind the front, found by the pool's number. Pools are numbered one after another, so
 /// this many that were made in a row never push each other out.
 const TABLE: usize = 32;
-
-/// Numbers a pool, never twice. Half a word, so that it fits into the header of a node.
-pub(crate) type Number = u32;
-
-/// The number of no pool that has slots: looking it up finds nothing.
-pub(crate) const NO_POOL: Number = 0;
 
 /// The number in an entry that is not in use; no pool is ever given it.
 const UNUSED: Number = Number::MAX;
@@ -179,6 +174,10 @@ pub(super) fn recent(pool: Number) -> Option<Address> {
         unlikely();
         if second.is_of(pool) {
             return Some(second.slot.get());
+        }
+        // As every object of a backend without caches has it.
+        if pool == NO_POOL {
+            return None;
         }
         recent_in_table(pool)
     })

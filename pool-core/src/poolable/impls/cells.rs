@@ -3,6 +3,7 @@
 //! which only an attempt can tell.
 
 use core::cell::{Cell, OnceCell, RefCell};
+#[cfg(feature = "std")]
 use std::sync::{Mutex, OnceLock, RwLock};
 
 use crate::poolable::Poolable;
@@ -42,6 +43,7 @@ impl<T: Poolable> Poolable for RefCell<T> {
     }
 }
 
+#[cfg(feature = "std")]
 macro_rules! locks {
     ($($lock:ident $try_write:ident $try_read:ident;)*) => {$(
         /// Poison is cleared. One left locked by a leaked guard is replaced.
@@ -69,6 +71,7 @@ macro_rules! locks {
     )*};
 }
 
+#[cfg(feature = "std")]
 locks! {
     Mutex try_lock try_lock;
     RwLock try_write try_read;
@@ -91,4 +94,6 @@ macro_rules! once {
     )*};
 }
 
-once!(OnceCell OnceLock);
+once!(OnceCell);
+#[cfg(feature = "std")]
+once!(OnceLock);

@@ -5,6 +5,7 @@ use core::array;
 use core::cmp::Reverse;
 use core::num::{Saturating, Wrapping};
 use core::ops::{Range, RangeFrom, RangeInclusive, RangeTo, RangeToInclusive};
+#[cfg(feature = "std")]
 use std::io::Cursor;
 
 use crate::poolable::{Place, Poolable, Ready};
@@ -117,6 +118,7 @@ impl<T: Poolable> Poolable for RangeInclusive<T> {
     }
 }
 
+#[cfg(feature = "std")]
 impl<T: Poolable> Poolable for Cursor<T> {
     #[inline]
     fn init() -> Self {

@@ -1,9 +1,10 @@
 //! Owners of one object: `Option`, `Box`, the counted ones, `Cow`.
 
-use std::borrow::Cow;
-use std::ffi::CString;
-use std::rc::{self, Rc};
-use std::sync::{self, Arc};
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use alloc::rc::{self, Rc};
+use alloc::sync::{self, Arc};
 
 use crate::poolable::{Place, Poolable};
 

@@ -1,0 +1,140 @@
+//! The counts of pools as gauges and counters of the `metrics` facade.
+//!
+//! Nothing is recorded as it happens: a service calls `record_metrics` from a timer that it has, which
+//! takes the pool's [`Stats`] and hands them on. The recorder is the user's code; it runs under no lock.
+
+use ::metrics::{SharedString, counter, describe_counter, describe_gauge, gauge};
+
+use crate::lifecycle::Lifecycle;
+use crate::pool::Pool;
+use crate::stats::Stats;
+use crate::unsync;
+
+/// A metric's name, what it means, and where it is in [`Stats`].
+type Metric = (&'static str, &'static str, fn(&Stats) -> usize);
+
+/// What goes up and down.
+const GAUGES: [Metric; 3] = [
+    (
+        "pool_objects_idle",
+        "Objects waiting to be acquired",
+        |stats| stats.idle,
+    ),
+    ("pool_objects_in_use", "Objects out in handles", |stats| {
+        stats.in_use
+    }),
+    (
+        "pool_objects_cached",
+        "Those idle objects that are in thread caches",
+        |stats| stats.cached,
+    ),
+];
+
+/// What only grows.
+const COUNTERS: [Metric; 6] = [
+    (
+        "pool_creations_total",
+        "Objects that joined the pool",
+        |stats| stats.created,
+    ),
+    (
+        "pool_destructions_total",
+        "Objects that left the pool",
+        |stats| stats.destroyed,
+    ),
+    (
+        "pool_discards_total",
+        "Objects dropped because they were not reusable",
+        |stats| stats.discarded,
+    ),
+    (
+        "pool_exchanges_total",
+        "Visits of thread caches to the depot",
+        |stats| stats.exchanges,
+    ),
+    (
+        "pool_revocations_total",
+        "Times that thread caches were called in",
+        |stats| stats.revocations,
+    ),
+    ("pool_waits_total", "Acquires that had to wait", |stats| {
+        stats.waits
+    }),
+];
+
+const CAPACITY: &str = "pool_capacity";
+
+/// Tells the recorder what the metrics of pools mean; once, after it was installed.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::Pool;
+///
+/// // After the recorder was installed:
+/// pool_core::describe_metrics();
+///
+/// let orders = Pool::<String>::builder().name("orders").build()?;
+/// // And from a timer of the service:
+/// orders.record_metrics();
+/// # Ok::<(), pool_core::BuildError>(())
+/// ```
+pub fn describe_metrics() {
+    for (name, meaning, _) in GAUGES {
+        describe_gauge!(name, meaning);
+    }
+    for (name, meaning, _) in COUNTERS {
+        describe_counter!(name, meaning);
+    }
+    describe_gauge!(
+        CAPACITY,
+        "The most objects alive at once, where there is a bound"
+    );
+}
+
+fn record(name: Option<&str>, capacity: Option<usize>, stats: &Stats) {
+    let name = SharedString::from(name.unwrap_or_default().to_owned());
+    for (metric, _, value) in GAUGES {
+        gauge!(metric, "pool" => name.clone()).set(value(stats) as f64);
+    }
+    for (metric, _, value) in COUNTERS {
+        counter!(metric, "pool" => name.clone()).absolute(value(stats) as u64);
+    }
+    if let Some(capacity) = capacity {
+        gauge!(CAPACITY, "pool" => name).set(capacity as f64);
+    }
+}
+
+impl<T, L: Lifecycle<T>> Pool<T, L> {
+    /// Hands the pool's [`stats`](Self::stats) to the recorder of the `metrics` facade, if one is
+    /// installed; to be called from a timer. Costs what `stats` does, and the recorder's time for ten
+    /// metrics; acquires and releases pay nothing.
+    ///
+    /// All have the label `pool`, which is the pool's [name](crate::Builder::name): give each pool one,
+    /// since those without have the same label, the empty one, and overwrite each other.
+    ///
+    /// | metric | kind | |
+    /// | --- | --- | --- |
+    /// | `pool_objects_idle` | gauge | [`Stats::idle`] |
+    /// | `pool_objects_in_use` | gauge | [`Stats::in_use`] |
+    /// | `pool_objects_cached` | gauge | [`Stats::cached`] |
+    /// | `pool_capacity` | gauge | [`capacity`](Self::capacity), in a pool with a bound |
+    /// | `pool_creations_total` | counter | [`Stats::created`] |
+    /// | `pool_destructions_total` | counter | [`Stats::destroyed`] |
+    /// | `pool_discards_total` | counter | [`Stats::discarded`] |
+    /// | `pool_exchanges_total` | counter | [`Stats::exchanges`] |
+    /// | `pool_revocations_total` | counter | [`Stats::revocations`] |
+    /// | `pool_waits_total` | counter | [`Stats::waits`] |
+    ///
+    /// [`describe_metrics`] tells the recorder what they mean.
+    pub fn record_metrics(&self) {
+        record(self.name(), self.capacity(), &self.stats());
+    }
+}
+
+impl<T, L: Lifecycle<T>> unsync::Pool<T, L> {
+    /// As [`pool_core::Pool::record_metrics`](Pool::record_metrics).
+    pub fn record_metrics(&self) {
+        record(self.name(), self.capacity(), &self.stats());
+    }
+}

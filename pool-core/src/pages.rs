@@ -1,0 +1,71 @@
+//! What the system is told of the pages under a chunk: that they are about to be used, or no more.
+//!
+//! Called by `arena`. Hints, on which nothing depends but time and memory; where there is no such call
+//! they do nothing.
+#![allow(unsafe_code)] // System calls on memory.
+
+use core::ops::Range;
+
+/// How many bytes are brought in at a time: 16 pages of 4 KiB for the price of little more than one,
+/// and little memory if the pool needs no more after all.
+pub(crate) const STEP: usize = 1 << 16;
+
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+mod imp {
+    use super::Range;
+
+    /// Since Linux 5.14; before, an error, and the pages come one by one as they are touched.
+    const MADV_POPULATE_WRITE: libc::c_int = 23;
+
+    fn page() -> usize {
+        // SAFETY: asks for a number.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        usize::try_from(page).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn bring_in(bytes: Range<*mut u8>) {
+        let page = page();
+        // What shares a page with the bytes is mapped as they are, and keeps its contents.
+        let first = bytes.start.map_addr(|start| start / page * page);
+        let len = bytes.end.addr() - first.addr();
+        // SAFETY: as if each page were written with what is in it; an error changes nothing.
+        unsafe { libc::madvise(first.cast(), len, MADV_POPULATE_WRITE) };
+    }
+
+    pub(super) unsafe fn give_up(bytes: Range<*mut u8>) {
+        let page = page();
+        // Whole pages only: what shares one with the bytes is somebody else's.
+        let first = bytes.start.map_addr(|start| start.next_multiple_of(page));
+        let last = bytes.end.addr() / page * page;
+        if first.addr() < last {
+            // SAFETY: by contract nobody needs what is in them; an error changes nothing.
+            unsafe { libc::madvise(first.cast(), last - first.addr(), libc::MADV_DONTNEED) };
+        }
+    }
+}
+
+#[cfg(not(all(feature = "std", target_os = "linux", not(loom))))]
+mod imp {
+    use super::Range;
+
+    pub(super) fn bring_in(_bytes: Range<*mut u8>) {}
+
+    pub(super) unsafe fn give_up(_bytes: Range<*mut u8>) {}
+}
+
+/// Has the pages of `bytes`, which are somebody's memory, in place before they are touched: together,
+/// which takes the system a fraction of what it takes to bring each in by a fault.
+pub(crate) fn bring_in(bytes: Range<*mut u8>) {
+    imp::bring_in(bytes);
+}
+
+/// Has the pages leave the memory of the process. Reading them afterwards is as reading memory never
+/// written.
+///
+/// # Safety
+///
+/// The bytes are the caller's alone, and nothing in them is needed any more.
+pub(crate) unsafe fn give_up(bytes: Range<*mut u8>) {
+    // SAFETY: by contract.
+    unsafe { imp::give_up(bytes) };
+}

@@ -1,0 +1,168 @@
+//! What a pool tells of itself as events of the `tracing` facade, where it leaves its beaten track:
+//! called by the front door and by whoever makes an object. Without the feature `tracing` all of this
+//! is nothing.
+//!
+//! A subscriber is code of the user's, which may use the same pool. So nothing is told under a lock or
+//! inside a slot: what happens there is noted ([`Untold`]), and told by the call that comes out. A
+//! subscriber that panics costs that event only, and what it does to pools meanwhile tells nothing
+//! more.
+
+// What only pools for many threads tell of.
+#![cfg_attr(not(feature = "std"), allow(dead_code))]
+
+#[cfg(feature = "std")]
+pub(crate) use self::imp::Untold;
+use crate::config::Config;
+
+/// Whether anything is told at all.
+pub(crate) const TELLS: bool = cfg!(feature = "tracing");
+
+/// Memory for `nodes` more objects, of `size` bytes each, was added.
+#[inline]
+pub(crate) fn grew(config: &Config, nodes: usize, size: usize) {
+    if nodes > 0 {
+        imp::grew(config, nodes, nodes * size);
+    }
+}
+
+/// The caches of all threads were called in, `times` times.
+#[inline]
+pub(crate) fn revoked(config: &Config, times: usize) {
+    if times > 0 {
+        imp::revoked(config, times);
+    }
+}
+
+/// An acquire of `objects` failed, since as many are not idle and may not be made.
+#[inline]
+pub(crate) fn exhausted(config: &Config, objects: usize) {
+    imp::exhausted(config, objects);
+}
+
+/// A thread or a task goes to wait for `objects`.
+#[inline]
+pub(crate) fn waits(config: &Config, objects: usize) {
+    imp::waits(config, objects);
+}
+
+/// The pool was closed, `idle` objects being dropped.
+#[inline]
+pub(crate) fn closed(config: &Config, idle: usize) {
+    imp::closed(config, idle);
+}
+
+#[cfg(feature = "tracing")]
+mod imp {
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use crate::config::Config;
+    use crate::panics::forget_panic;
+    use crate::sync::{AtomicUsize, Ordering};
+
+    /// How much has happened under a lock that nobody has told yet.
+    pub(crate) struct Untold(AtomicUsize);
+
+    impl Untold {
+        pub(crate) fn new() -> Self {
+            Untold(AtomicUsize::new(0))
+        }
+
+        /// Notes some more.
+        pub(crate) fn note(&self, more: usize) {
+            // Relaxed, as below: a number that says nothing about other memory.
+            self.0.fetch_add(more, Ordering::Relaxed);
+        }
+
+        /// Takes what there is to tell, whoever noted it.
+        #[inline]
+        pub(crate) fn take(&self) -> usize {
+            match self.0.load(Ordering::Relaxed) {
+                0 => 0,
+                _ => self.0.swap(0, Ordering::Relaxed),
+            }
+        }
+    }
+
+    /// Runs `tell`, unless the thread is telling already: a subscriber that uses the pool would hear
+    /// of that, use it again, and so on.
+    fn once_at_a_time(tell: impl FnOnce()) {
+        // Without a destructor, so it is there while the thread ends.
+        thread_local!(static TELLING: Cell<bool> = const { Cell::new(false) });
+        if TELLING.replace(true) {
+            return;
+        }
+        // The caller may have objects in hand, which are not to be lost.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(tell)) {
+            forget_panic(panic);
+        }
+        TELLING.set(false);
+    }
+
+    macro_rules! event {
+        ($config:ident, $message:literal $(, $field:ident)*) => {
+            once_at_a_time(|| {
+                let pool = $config.name.as_deref();
+                tracing::debug!(target: "pool_core", pool, $($field,)* $message);
+            })
+        };
+    }
+
+    #[cold]
+    pub(super) fn grew(config: &Config, nodes: usize, bytes: usize) {
+        event!(config, "grew", nodes, bytes);
+    }
+
+    #[cold]
+    pub(super) fn revoked(config: &Config, times: usize) {
+        event!(config, "called the caches in", times);
+    }
+
+    pub(super) fn exhausted(config: &Config, objects: usize) {
+        event!(config, "exhausted", objects);
+    }
+
+    pub(super) fn waits(config: &Config, objects: usize) {
+        event!(config, "waits", objects);
+    }
+
+    pub(super) fn closed(config: &Config, idle: usize) {
+        event!(config, "closed", idle);
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+mod imp {
+    use crate::config::Config;
+
+    pub(crate) struct Untold;
+
+    impl Untold {
+        pub(crate) fn new() -> Self {
+            Untold
+        }
+
+        #[inline(always)]
+        pub(crate) fn note(&self, _more: usize) {}
+
+        #[inline(always)]
+        pub(crate) fn take(&self) -> usize {
+            0
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn grew(_config: &Config, _nodes: usize, _bytes: usize) {}
+
+    #[inline(always)]
+    pub(super) fn revoked(_config: &Config, _times: usize) {}
+
+    #[inline(always)]
+    pub(super) fn exhausted(_config: &Config, _objects: usize) {}
+
+    #[inline(always)]
+    pub(super) fn waits(_config: &Config, _objects: usize) {}
+
+    #[inline(always)]
+    pub(super) fn closed(_config: &Config, _idle: usize) {}
+}
