@@ -15,7 +15,7 @@ use thread_local::ThreadLocal;
 use crate::payload::Message;
 
 /// Takes and gives back objects, on one thread.
-pub trait Contender {
+pub trait Contender<const BODY: usize = 7> {
     /// An object in use.
     type Handle;
 
@@ -23,7 +23,7 @@ pub trait Contender {
     fn acquire(&mut self) -> Self::Handle;
 
     /// Where the object is. Valid for writes; it may hold nothing yet.
-    fn object(handle: &mut Self::Handle) -> *mut Message;
+    fn object(handle: &mut Self::Handle) -> *mut Message<BODY>;
 
     /// Gives an object back.
     fn release(&mut self, handle: Self::Handle);
@@ -31,7 +31,7 @@ pub trait Contender {
 
 /// A pool of this crate, shared by its clones.
 #[derive(Clone, Debug)]
-pub struct Pooled(pub Pool<Message>);
+pub struct Pooled<const BODY: usize = 7>(pub Pool<Message<BODY>>);
 
 impl Pooled {
     /// A pool with every choice but the backend at its default.
@@ -56,6 +56,28 @@ impl Pooled {
         Pooled(pool.expect("a batch size within the limits"))
     }
 
+    /// A pool with room for `objects` and all of them made.
+    ///
+    /// # Panics
+    ///
+    /// If `objects` is 0.
+    #[must_use]
+    pub fn filled(backend: Backend, objects: usize) -> Self {
+        let pool = Pool::builder().backend(backend).capacity(objects);
+        Pooled(pool.prefill(objects).build().expect("a capacity above 0"))
+    }
+
+    /// A batched pool that gets memory for so many objects at a time.
+    ///
+    /// # Panics
+    ///
+    /// If `objects` is 0.
+    #[must_use]
+    pub fn growing_by(objects: usize) -> Self {
+        let pool = Pool::builder().grow_by(objects).build();
+        Pooled(pool.expect("memory for one at least"))
+    }
+
     /// A batched pool with a bound.
     ///
     /// # Panics
@@ -68,8 +90,8 @@ impl Pooled {
     }
 }
 
-impl Contender for Pooled {
-    type Handle = pool_core::Pooled<Message>;
+impl<const BODY: usize> Contender<BODY> for Pooled<BODY> {
+    type Handle = pool_core::Pooled<Message<BODY>>;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
@@ -77,7 +99,7 @@ impl Contender for Pooled {
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
+    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
         &raw mut **handle
     }
 
@@ -89,10 +111,10 @@ impl Contender for Pooled {
 
 /// The pool for one thread.
 #[derive(Debug, Default)]
-pub struct Unsync(unsync::Pool<Message>);
+pub struct Unsync<const BODY: usize = 7>(unsync::Pool<Message<BODY>>);
 
-impl Contender for Unsync {
-    type Handle = unsync::Pooled<Message>;
+impl<const BODY: usize> Contender<BODY> for Unsync<BODY> {
+    type Handle = unsync::Pooled<Message<BODY>>;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
@@ -100,7 +122,7 @@ impl Contender for Unsync {
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
+    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
         &raw mut **handle
     }
 
@@ -112,11 +134,10 @@ impl Contender for Unsync {
 
 /// A vector of boxes, popped and pushed: what a pool for one thread costs at least.
 #[derive(Debug, Default)]
-#[expect(clippy::vec_box, reason = "the boxes are what is handed out")]
-pub struct BareVec(Vec<Box<Message>>);
+pub struct BareVec<const BODY: usize = 7>(Vec<Box<Message<BODY>>>);
 
-impl Contender for BareVec {
-    type Handle = Box<Message>;
+impl<const BODY: usize> Contender<BODY> for BareVec<BODY> {
+    type Handle = Box<Message<BODY>>;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
@@ -124,7 +145,7 @@ impl Contender for BareVec {
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
+    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
         &raw mut **handle
     }
 
@@ -137,7 +158,7 @@ impl Contender for BareVec {
 
 #[cold]
 #[inline(never)]
-fn fresh() -> Box<Message> {
+pub(crate) fn fresh<const BODY: usize>() -> Box<Message<BODY>> {
     Box::new(Message::init())
 }
 
@@ -171,25 +192,32 @@ impl Contender for ThreadLocalVec {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator<A>(pub A);
 
-impl<A: GlobalAlloc> Contender for Allocator<A> {
-    type Handle = NonNull<Message>;
+/// Memory from an [`Allocator`], for the allocator to take back.
+#[derive(Debug)]
+pub struct Memory<const BODY: usize = 7>(NonNull<Message<BODY>>);
+
+// SAFETY: nobody else has it, and it is words.
+unsafe impl<const BODY: usize> Send for Memory<BODY> {}
+
+impl<A: GlobalAlloc, const BODY: usize> Contender<BODY> for Allocator<A> {
+    type Handle = Memory<BODY>;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
-        let layout = Layout::new::<Message>();
+        let layout = Layout::new::<Message<BODY>>();
         // SAFETY: the layout has a size.
         let memory = unsafe { self.0.alloc(layout) };
-        NonNull::new(memory.cast()).unwrap_or_else(|| handle_alloc_error(layout))
+        Memory(NonNull::new(memory.cast()).unwrap_or_else(|| handle_alloc_error(layout)))
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
-        handle.as_ptr()
+    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
+        handle.0.as_ptr()
     }
 
     #[inline(always)]
     fn release(&mut self, handle: Self::Handle) {
-        let (memory, layout) = (handle.as_ptr().cast(), Layout::new::<Message>());
+        let (memory, layout) = (handle.0.as_ptr().cast(), Layout::new::<Message<BODY>>());
         // SAFETY: from `acquire`, with the same allocator and layout.
         unsafe { self.0.dealloc(memory, layout) };
     }

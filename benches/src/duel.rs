@@ -7,8 +7,9 @@ use std::num::NonZero;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::cold;
 use crate::contender::Contender;
 use crate::pattern::{Pattern, looping};
 use crate::team::{Stretch, Team, Work};
@@ -30,6 +31,8 @@ pub struct Side {
     team: Team,
     objects: usize,
     clock: Clock,
+    /// Whether a slice is one turn, whatever that takes.
+    turn_by_turn: bool,
 }
 
 impl Side {
@@ -58,10 +61,33 @@ impl Side {
         objects: usize,
         work: impl Fn(usize) -> Work + Send + Sync + 'static,
     ) -> Self {
+        Self::of(Team::new(threads, work), objects)
+    }
+
+    /// A team that takes and gives `objects` objects a turn.
+    #[must_use]
+    pub fn of(team: Team, objects: usize) -> Self {
         Side {
-            team: Team::new(threads, work),
+            team,
             objects,
             clock: Clock::Busy,
+            turn_by_turn: false,
+        }
+    }
+
+    /// First bursts of `objects` objects, each in a process of its own.
+    ///
+    /// # Panics
+    ///
+    /// When it is measured, if such a process cannot be had.
+    #[must_use]
+    pub fn cold(entrant: &'static str, objects: usize) -> Self {
+        let team = Team::timed(1, move |_| {
+            Box::new(move |_| cold::first_burst(entrant, objects).expect("a first burst"))
+        });
+        Side {
+            turn_by_turn: true,
+            ..Self::of(team, objects)
         }
     }
 
@@ -76,7 +102,7 @@ impl Side {
     ///
     /// Threads beyond the cores share these: what is given is then the time that the slowest would
     /// need on a machine with nothing else to do.
-    fn slice(&mut self, turns: usize) -> (f64, bool) {
+    pub fn slice(&mut self, turns: usize) -> (f64, bool) {
         let stretch = self.team.run(turns);
         let objects = (turns * self.objects) as f64;
         let disturbed = self.clock == Clock::Wall && stretch.preempted > 0;
@@ -91,8 +117,16 @@ impl Side {
         stretch.busy / self.team.threads().min(cores()) as u32
     }
 
+    /// Whether a slice is far longer than others: many threads, or a burst that fills it.
+    fn takes_long(&self) -> bool {
+        self.team.threads() > cores() || self.objects >= 100_000
+    }
+
     /// Finds how many turns take each thread about `slice`, which warms everything up.
-    fn calibrate(&mut self, slice: Duration) -> usize {
+    pub fn calibrate(&mut self, slice: Duration) -> usize {
+        if self.turn_by_turn {
+            return 1;
+        }
         let shares = self.team.threads().div_ceil(cores()) as f64;
         let scale = if shares > 1.0 {
             // Threads that share a core get several of the scheduler's slices each.
@@ -104,7 +138,7 @@ impl Side {
             1.0
         };
         let slice = slice.as_nanos() as f64 * scale;
-        let mut turns = 16;
+        let mut turns = (16_000 / self.objects).clamp(1, 16);
         loop {
             // The least of a few: the first turns of all pay for what is set up once.
             let nanos = (0..3)
@@ -165,8 +199,7 @@ impl Duel {
     pub fn run(mut self, effort: Effort, progress: impl Fn(f64)) -> Outcome {
         let ours_turns = self.ours.calibrate(effort.slice);
         let other_turns = self.other.calibrate(effort.slice);
-        let crowded = self.ours.team.threads() > cores();
-        let rounds = if crowded {
+        let rounds = if self.ours.takes_long() {
             effort.rounds.div_ceil(10)
         } else {
             effort.rounds
@@ -224,7 +257,7 @@ pub struct Outcome {
 }
 
 /// The middle of many figures.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Spread {
     /// A twentieth are below.
     pub least: f64,
@@ -240,7 +273,8 @@ impl Spread {
     /// # Panics
     ///
     /// Without figures.
-    fn of(figures: &mut [f64]) -> Self {
+    #[must_use]
+    pub fn of(figures: &mut [f64]) -> Self {
         figures.sort_by(f64::total_cmp);
         let at = |share: f64| {
             let place = share * (figures.len() - 1) as f64;

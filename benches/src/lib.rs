@@ -7,16 +7,22 @@
 //!                                        side
 //! ```
 //!
-//! [`rows`] names the comparisons; the program `ratios` runs them, the criterion bench `hot_path`
-//! shows the same contenders singly, and the program `hit` is what `ci/hit.sh` counts the
+//! The program `pool-bench` measures the case that its user describes, with every pool and without one.
+//! [`rows`] names the comparisons, and the program `ratios` runs them. The criterion benches show the
+//! same contenders singly, in teams with the same loops, beside those of [`by_hand`] and other crates;
+//! the program `tables` prints what they found. The program `counts` is what `ci/counts.sh` counts the
 //! instructions of.
 #![deny(unsafe_code)]
 
 pub mod payload;
 pub mod contender;
+pub mod by_hand;
+pub mod work;
 pub mod pattern;
 pub mod clock;
 pub mod team;
+pub mod pipeline;
+pub mod cold;
 pub mod duel;
 pub mod rows;
 pub mod report;

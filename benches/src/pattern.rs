@@ -6,9 +6,13 @@
 #![allow(unsafe_code)] // Objects are touched where they lie.
 
 use std::hint::black_box;
+use std::mem::MaybeUninit;
+
+use pool_core::Poolable;
 
 use crate::contender::{Contender, Pooled};
-use crate::payload::touch;
+use crate::payload::{Message, Wide, touch, zero_and_compare};
+use crate::work::consume;
 
 /// In which order objects are taken and given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +36,13 @@ impl Pattern {
 
 /// One object in hand at a time.
 #[inline(never)]
-pub fn singly<C: Contender>(contender: &mut C, turns: usize) {
+pub fn singly<const BODY: usize, C: Contender<BODY>>(contender: &mut C, turns: usize) {
     singly_inlined(black_box(contender), turns);
 }
 
 /// [`singly`] for a caller that is itself the loop, and may know its contender.
 #[inline(always)]
-pub fn singly_inlined<C: Contender>(contender: &mut C, turns: usize) {
+pub fn singly_inlined<const BODY: usize, C: Contender<BODY>>(contender: &mut C, turns: usize) {
     for turn in 0..turns {
         let mut handle = contender.acquire();
         // SAFETY: the object of a handle is valid for writes.
@@ -55,14 +59,59 @@ pub fn in_bursts<C: Contender>(
     burst: usize,
     turns: usize,
 ) {
-    let contender = black_box(contender);
+    bursts_inlined(black_box(contender), held, burst, turns, touched, || ());
+}
+
+/// Bursts, with so many tokens of other work between the last acquire and the first release.
+#[inline(never)]
+pub fn in_bursts_with_work<const BODY: usize, C: Contender<BODY>>(
+    contender: &mut C,
+    held: &mut Vec<C::Handle>,
+    burst: usize,
+    tokens: u64,
+    turns: usize,
+) {
+    let work = || consume(tokens);
+    bursts_inlined(black_box(contender), held, burst, turns, touched, work);
+}
+
+/// Bursts whose objects are each zeroed and compared with a string.
+#[inline(never)]
+pub fn in_bursts_zeroed<C: Contender>(
+    contender: &mut C,
+    held: &mut Vec<C::Handle>,
+    burst: usize,
+    turns: usize,
+) {
+    let zero = |message, _| {
+        // SAFETY: the object of a handle is valid for writes.
+        black_box(unsafe { zero_and_compare(message) });
+    };
+    bursts_inlined(black_box(contender), held, burst, turns, zero, || ());
+}
+
+#[inline(always)]
+fn touched<const BODY: usize>(message: *mut Message<BODY>, id: u64) {
+    // SAFETY: the object of a handle is valid for writes.
+    unsafe { touch(message, id) };
+}
+
+#[inline(always)]
+fn bursts_inlined<const BODY: usize, C: Contender<BODY>>(
+    contender: &mut C,
+    held: &mut Vec<C::Handle>,
+    burst: usize,
+    turns: usize,
+    use_object: impl Fn(*mut Message<BODY>, u64),
+    between: impl Fn(),
+) {
     for turn in 0..turns {
         for _ in 0..burst {
             let mut handle = contender.acquire();
-            // SAFETY: the object of a handle is valid for writes.
-            unsafe { touch(C::object(&mut handle), turn as u64) };
+            use_object(C::object(&mut handle), turn as u64);
             held.push(handle);
         }
+        between();
         while let Some(handle) = held.pop() {
             contender.release(handle);
         }
@@ -72,13 +121,33 @@ pub fn in_bursts<C: Contender>(
 /// Bursts of a pool acquired and released as one.
 #[inline(never)]
 pub fn at_once(pool: &mut Pooled, burst: usize, turns: usize) {
-    let pool = black_box(pool);
+    at_once_inlined(black_box(pool), burst, turns, || ());
+}
+
+/// [`at_once`], with so many tokens of other work before the release.
+#[inline(never)]
+pub fn at_once_with_work<const BODY: usize>(
+    pool: &mut Pooled<BODY>,
+    burst: usize,
+    tokens: u64,
+    turns: usize,
+) {
+    at_once_inlined(black_box(pool), burst, turns, || consume(tokens));
+}
+
+#[inline(always)]
+fn at_once_inlined<const BODY: usize>(
+    pool: &mut Pooled<BODY>,
+    burst: usize,
+    turns: usize,
+    between: impl Fn(),
+) {
     for turn in 0..turns {
         let mut handles = pool.0.acquire_many(burst);
         for handle in &mut handles {
-            // SAFETY: the object of a handle is valid for writes.
-            unsafe { touch(Pooled::object(handle), turn as u64) };
+            touched(Pooled::<BODY>::object(handle), turn as u64);
         }
+        between();
         drop(handles);
     }
 }
@@ -91,8 +160,29 @@ pub fn looping<C: Contender + 'static>(
     match pattern {
         Pattern::Single => Box::new(move |turns| singly(&mut contender, turns)),
         Pattern::Burst(burst) => {
-            let mut held = Vec::with_capacity(burst);
+            let mut held = room_for(burst);
             Box::new(move |turns| in_bursts(&mut contender, &mut held, burst, turns))
         }
     }
+}
+
+/// A reset of one object over and over.
+pub fn resetting(reset: impl Fn(&mut Wide) + 'static) -> Box<dyn FnMut(usize)> {
+    let mut wide = Box::new(Wide::init());
+    Box::new(move |turns| {
+        for _ in 0..turns {
+            reset(black_box(&mut wide));
+        }
+    })
+}
+
+/// An empty stack for a burst, whose memory was written to: its first use costs nothing more.
+#[must_use]
+pub fn room_for<H>(burst: usize) -> Vec<H> {
+    let mut held = Vec::with_capacity(burst);
+    for place in held.spare_capacity_mut() {
+        *place = MaybeUninit::zeroed();
+    }
+    black_box(&mut held);
+    held
 }

@@ -5,22 +5,26 @@ use std::hint::black_box;
 
 use pool_core::Poolable;
 
-/// What every contender hands out: 64 bytes, of which a user writes the first word.
+/// What every contender hands out: 64 bytes unless told otherwise, of which a user writes the first
+/// word.
 #[repr(C)]
-#[derive(Debug, Default)]
-pub struct Message {
+#[derive(Debug)]
+pub struct Message<const BODY: usize = 7> {
     /// The word that [`touch`] writes and a reset wipes.
     pub id: u64,
     /// The rest, which nobody touches.
-    pub body: [u64; 7],
+    pub body: [u64; BODY],
 }
 
 const _: () = assert!(size_of::<Message>() == 64);
 
 /// The same reset for all: what the user wrote is wiped.
-impl Poolable for Message {
+impl<const BODY: usize> Poolable for Message<BODY> {
     fn init() -> Self {
-        Message::default()
+        Message {
+            id: 0,
+            body: [0; BODY],
+        }
     }
 
     #[inline]
@@ -36,12 +40,29 @@ impl Poolable for Message {
 ///
 /// `message` is valid for writes; it need not hold anything.
 #[inline(always)]
-pub unsafe fn touch(message: *mut Message, id: u64) {
+pub unsafe fn touch<const BODY: usize>(message: *mut Message<BODY>, id: u64) {
     // SAFETY: by contract.
     let word = unsafe { &raw mut (*message).id };
     // SAFETY: by contract.
     unsafe { word.write(id) };
     black_box(message);
+}
+
+/// What a user does with an object in the workload of the locked pool: zeroes all of it, and
+/// compares it with a string. True if that is what it holds, so never.
+///
+/// # Safety
+///
+/// `message` is valid for writes; it need not hold anything.
+#[inline(always)]
+pub unsafe fn zero_and_compare(message: *mut Message) -> bool {
+    // SAFETY: by contract; all zeroes are a message.
+    unsafe { message.write_bytes(0, 1) };
+    let message: *mut [u8; size_of::<Message>()] = black_box(message).cast();
+    // SAFETY: written just now, as bytes.
+    let bytes = unsafe { &*message };
+    let text = black_box(b"a message that nobody sent");
+    bytes.starts_with(text)
 }
 
 /// 1 KiB with fields of several kinds, reset field by field as the derive writes it.
@@ -78,6 +99,26 @@ impl Wide {
         self.asks = [(0, 0); 20];
         self.sequence = [0; 4];
         self.owner = [0; 8];
+    }
+}
+
+/// Owns buffers, as messages in programs do.
+#[derive(Debug, Poolable)]
+pub struct Parcel {
+    /// Who sent it.
+    pub id: u64,
+    /// What it says.
+    pub text: String,
+    /// And some numbers, one for each 64 bytes of text.
+    pub levels: Vec<u64>,
+}
+
+impl Parcel {
+    /// Says something; the buffers are as large as needed or become so.
+    pub fn fill(&mut self, text: &str) {
+        self.id = 1;
+        self.text.push_str(text);
+        self.levels.extend(0..text.len() as u64 / 64);
     }
 }
 

@@ -4,13 +4,13 @@ use std::fmt;
 use std::fs;
 use std::process::Command;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::duel::{Outcome, cores};
 use crate::rows::Row;
 
 /// Where and with what it was measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Circumstances {
     /// The processor's name.
     pub machine: String,

@@ -1,20 +1,19 @@
 //! The comparisons by name: first those with a target, then those that are good to know.
-#![allow(unsafe_code)] // Objects handed over by address.
 
 use std::alloc::{GlobalAlloc, System};
 use std::hint::black_box;
-use std::sync::Mutex;
-use std::thread;
 
 use mimalloc::MiMalloc;
 use pool_core::{Backend, Pool, Poolable};
-use rtrb::{Consumer, Producer, PushError, RingBuffer};
 use tikv_jemallocator::Jemalloc;
 
+use crate::cold::Entrant;
 use crate::contender::{Allocator, BareVec, Contender, InTurn, Pooled, ThreadLocalVec, Unsync};
 use crate::duel::{Duel, Side, cores};
-use crate::pattern::{Pattern, at_once, singly_inlined};
-use crate::payload::{Message, Wide, touch};
+use crate::pattern::{Pattern, at_once, looping, resetting, singly_inlined};
+use crate::payload::Wide;
+use crate::pipeline;
+use crate::team::Team;
 
 /// One comparison.
 #[derive(Debug)]
@@ -35,11 +34,23 @@ const TEN: Pattern = Pattern::Burst(10);
 const THOUSAND: Pattern = Pattern::Burst(1000);
 const MANY: usize = 32;
 
-/// Room in the queue of a pipeline.
-const QUEUE: usize = 1024;
-
 /// A bound with plenty of room for one object in hand.
 const ROOM: usize = 10_000;
+
+/// A burst that fills no cache of any processor.
+const MILLION: usize = 1_000_000;
+
+/// Whose first bursts are compared.
+pub const COLD: [Entrant; 2] = [
+    Entrant {
+        name: "batched",
+        work: |burst| looping(batched(), Pattern::Burst(burst)),
+    },
+    Entrant {
+        name: "system malloc",
+        work: |burst| looping(Allocator(System), Pattern::Burst(burst)),
+    },
+];
 
 /// Every comparison, in the order of the table.
 pub const ROWS: &[Row] = &[
@@ -161,14 +172,37 @@ pub const ROWS: &[Row] = &[
         ours: "handles through a queue, thread to thread",
         other: "plain words through that queue",
         target: Some(1.15),
-        duel: || Duel::new(pipeline_of_handles(), pipeline_of_words()),
+        duel: || over_pipeline(pipeline::of_words),
+    },
+    Row {
+        name: "growth-cold",
+        ours: "first burst of 1,000,000 of a process, batched",
+        other: "the same from system malloc, memory as it is",
+        target: Some(1.0),
+        duel: || {
+            let side = |entrant: &Entrant| Side::cold(entrant.name, MILLION);
+            Duel::new(side(&COLD[0]), side(&COLD[1]))
+        },
+    },
+    Row {
+        name: "growth-warm",
+        ours: "bursts of 1,000,000 after the first, batched",
+        other: "the same from system malloc, memory as it is",
+        target: Some(0.5),
+        duel: || {
+            let side = |entrant: &Entrant| {
+                let work = entrant.work;
+                Side::working(1, MILLION, move |_| work(MILLION))
+            };
+            Duel::new(side(&COLD[0]), side(&COLD[1]))
+        },
     },
     Row {
         name: "pipeline-objects",
         ours: "handles through a queue, thread to thread",
         other: "objects in a ring, by address, same touch",
         target: None,
-        duel: || Duel::new(pipeline_of_handles(), pipeline_of_objects()),
+        duel: || over_pipeline(pipeline::of_objects_in_a_ring),
     },
     Row {
         name: "one-mimalloc",
@@ -253,6 +287,20 @@ pub const ROWS: &[Row] = &[
         duel: || over_vec(TEN, || Pooled::batched(128)),
     },
     Row {
+        name: "adapted-1",
+        ours: "1 thread, bursts of 1,000, batch size 32",
+        other: "batch size 1,024",
+        target: None,
+        duel: || adapted(1),
+    },
+    Row {
+        name: "adapted-2",
+        ours: "2 threads, bursts of 1,000, batch size 32",
+        other: "batch size 1,024",
+        target: None,
+        duel: || adapted(2),
+    },
+    Row {
         name: "two-pools",
         ours: "2 pools in turn",
         other: "1 pool by the same loop",
@@ -285,8 +333,8 @@ pub const ROWS: &[Row] = &[
         target: None,
         duel: || {
             Duel::new(
-                Side::working(1, 1, |_| resetting(reset_derived)),
-                Side::working(1, 1, |_| resetting(reset_by_hand)),
+                Side::working(1, 1, |_| resetting(Wide::reset)),
+                Side::working(1, 1, |_| resetting(Wide::reset_by_hand)),
             )
         },
     },
@@ -323,6 +371,22 @@ fn crowd(threads: usize) -> Duel {
     }
 }
 
+/// Bursts far above the batch over bursts that a cache holds: what is left of the exchanges once a
+/// thread has earned larger ones.
+fn adapted(threads: usize) -> Duel {
+    let side = |batch_size| {
+        let pool = Pooled::batched(batch_size);
+        Side::crowd(threads, THOUSAND, move || pool.clone())
+    };
+    Duel::new(side(32), side(1024))
+}
+
+fn over_pipeline(other: fn() -> Team) -> Duel {
+    let ours = pipeline::of_shared(batched());
+    let side = |team| Side::of(team, 1).in_lockstep();
+    Duel::new(side(ours), side(other()))
+}
+
 fn in_turn(pools: usize) -> Duel {
     Duel::new(
         Side::solo(Pattern::Single, move || InTurn::new(pools, batched)),
@@ -334,7 +398,7 @@ fn in_turn(pools: usize) -> Duel {
 #[inline(always)]
 fn build_and_use(backend: Backend, turns: usize) {
     let pool = Pool::builder().backend(backend).build();
-    let mut pool = Pooled(pool.expect("every backend goes with the defaults"));
+    let mut pool: Pooled = Pooled(pool.expect("every backend goes with the defaults"));
     singly_inlined(&mut pool, turns);
 }
 
@@ -347,127 +411,4 @@ fn backend_known(turns: usize) {
 fn backend_read(turns: usize) {
     let name = black_box("batched");
     build_and_use(name.parse().expect("the name of a backend"), turns);
-}
-
-fn resetting(reset: fn(&mut Wide, usize)) -> Box<dyn FnMut(usize)> {
-    let mut wide = Box::new(Wide::init());
-    Box::new(move |turns| reset(&mut wide, turns))
-}
-
-#[inline(never)]
-fn reset_derived(wide: &mut Wide, turns: usize) {
-    for _ in 0..turns {
-        black_box(&mut *wide).reset();
-    }
-}
-
-#[inline(never)]
-fn reset_by_hand(wide: &mut Wide, turns: usize) {
-    for _ in 0..turns {
-        black_box(&mut *wide).reset_by_hand();
-    }
-}
-
-/// One thread makes what goes through the queue, the other consumes it.
-fn pipeline<T: Send + 'static>(
-    produce: impl FnMut(usize) -> T + Send + 'static,
-    consume: impl FnMut(T) + Send + 'static,
-) -> Side {
-    let (producer, consumer) = RingBuffer::new(QUEUE);
-    // Each is taken once, by the thread whose part it is.
-    let parts = Mutex::new((Some((producer, produce)), Some((consumer, consume))));
-    let side = Side::working(2, 1, move |index| {
-        let mut parts = parts.lock().expect("nothing panics with it");
-        if index == 0 {
-            let (mut producer, mut produce) = parts.0.take().expect("the first thread comes once");
-            Box::new(move |turns| send(&mut producer, &mut produce, turns))
-        } else {
-            let (mut consumer, mut consume) = parts.1.take().expect("the second thread comes once");
-            Box::new(move |turns| receive(&mut consumer, &mut consume, turns))
-        }
-    });
-    side.in_lockstep()
-}
-
-#[inline(never)]
-fn send<T>(queue: &mut Producer<T>, produce: &mut impl FnMut(usize) -> T, turns: usize) {
-    for turn in 0..turns {
-        let mut item = produce(turn);
-        let mut waited = 0;
-        while let Err(PushError::Full(back)) = queue.push(item) {
-            item = back;
-            wait_a_turn(&mut waited);
-        }
-    }
-}
-
-#[inline(never)]
-fn receive<T>(queue: &mut Consumer<T>, consume: &mut impl FnMut(T), turns: usize) {
-    for _ in 0..turns {
-        let mut waited = 0;
-        let item = loop {
-            match queue.pop() {
-                Ok(item) => break item,
-                Err(_) => wait_a_turn(&mut waited),
-            }
-        };
-        consume(item);
-    }
-}
-
-fn wait_a_turn(waited: &mut u32) {
-    *waited += 1;
-    if waited.is_multiple_of(1024) {
-        thread::yield_now();
-    } else {
-        std::hint::spin_loop();
-    }
-}
-
-fn pipeline_of_words() -> Side {
-    pipeline(|turn| turn, |word| _ = black_box(word))
-}
-
-fn pipeline_of_handles() -> Side {
-    let pool = batched().0;
-    pipeline(
-        move |turn| {
-            let mut handle = pool.acquire();
-            // SAFETY: the object of a handle is valid for writes.
-            unsafe { touch(&raw mut *handle, turn as u64) };
-            handle
-        },
-        |handle| _ = black_box(handle.id),
-    )
-}
-
-/// The address of an object on its way.
-struct Lent(*mut Message);
-
-// SAFETY: an address; who follows it and when is said where that is done.
-unsafe impl Send for Lent {}
-
-/// The objects' way from core to core without a pool: they lie in a ring and are used in turn.
-fn pipeline_of_objects() -> Side {
-    // Two more than can be under way: an object comes up again only when another that went after it
-    // has been taken out of the queue, so when the receiver is done with it.
-    let ring: Vec<_> = (0..QUEUE + 2)
-        .map(|_| Lent(Box::into_raw(Box::new(Message::init()))))
-        .collect();
-    let mut next = 0;
-    pipeline(
-        move |turn| {
-            next = if next + 1 < ring.len() { next + 1 } else { 0 };
-            let object = ring[next].0;
-            // SAFETY: allocated for good, and not in the receiver's hands.
-            unsafe { touch(object, turn as u64) };
-            Lent(object)
-        },
-        |Lent(object)| {
-            // SAFETY: allocated for good, and the sender's again only once the next is taken out.
-            let object = unsafe { &mut *object };
-            black_box(object.id);
-            object.reset();
-        },
-    )
 }

@@ -11,6 +11,9 @@ use crate::clock::{Span, measure};
 /// What a thread does when told a number of turns. Made on the thread that runs it.
 pub type Work = Box<dyn FnMut(usize)>;
 
+/// The same for work that takes its own time, and gives what it took.
+pub type TimedWork = Box<dyn FnMut(usize) -> Span>;
+
 /// Threads that wait for orders.
 #[derive(Debug)]
 pub struct Team {
@@ -35,6 +38,17 @@ struct Order {
 impl Team {
     /// A team of `threads`; `work` says what the thread with a given index does.
     pub fn new(threads: usize, work: impl Fn(usize) -> Work + Send + Sync + 'static) -> Self {
+        Self::timed(threads, move |index| {
+            let mut work = work(index);
+            Box::new(move |turns| measure(|| work(turns)))
+        })
+    }
+
+    /// A team whose work takes its own time, such as that of another process.
+    pub fn timed(
+        threads: usize,
+        work: impl Fn(usize) -> TimedWork + Send + Sync + 'static,
+    ) -> Self {
         let work = Arc::new(work);
         let workers = (0..threads).map(|index| Worker::new(index, work.clone()));
         Team {
@@ -73,14 +87,14 @@ impl Team {
 }
 
 impl Worker {
-    fn new(index: usize, work: Arc<impl Fn(usize) -> Work + Send + Sync + 'static>) -> Self {
+    fn new(index: usize, work: Arc<impl Fn(usize) -> TimedWork + Send + Sync + 'static>) -> Self {
         let (orders, inbox) = mpsc::channel::<Order>();
         let (outbox, reports) = mpsc::channel();
         let thread = thread::spawn(move || {
             let mut work = work(index);
             for order in inbox {
                 arrive(&order.missing);
-                let span = measure(|| work(order.turns));
+                let span = work(order.turns);
                 if outbox.send(span).is_err() {
                     return;
                 }

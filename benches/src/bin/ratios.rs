@@ -14,9 +14,10 @@ use std::time::Duration;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
+use pool_bench::cold;
 use pool_bench::duel::Effort;
 use pool_bench::report::{Circumstances, Line, Report, head};
-use pool_bench::rows::{ROWS, Row};
+use pool_bench::rows::{COLD, ROWS, Row};
 
 /// Measures every speed claim of the project as a ratio within one run.
 ///
@@ -50,6 +51,7 @@ fn row_names() -> PossibleValuesParser {
 }
 
 fn main() -> ExitCode {
+    cold::serve(&COLD);
     let arguments = Arguments::parse();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,

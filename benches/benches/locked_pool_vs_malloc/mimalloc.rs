@@ -1,0 +1,17 @@
+//! The workload of `locked_pool_vs_malloc` in a process whose allocator is mimalloc.
+
+#[path = "../support/cold.rs"]
+mod cold_rows;
+mod process;
+#[path = "../support/mod.rs"]
+mod support;
+mod workload;
+
+use mimalloc::MiMalloc;
+
+#[global_allocator]
+static GLOBAL: MiMalloc = MiMalloc;
+
+fn main() {
+    process::run_as(["mimalloc", "heap on mimalloc", "batched on mimalloc"]);
+}

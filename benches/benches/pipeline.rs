@@ -1,0 +1,67 @@
+//! One thread acquires, touches and sends, another receives, reads and releases, through a bounded
+//! queue: what it costs when objects are given back where they were not taken. Rivals are in `rivals`.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, System};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use mimalloc::MiMalloc;
+use pool_bench::by_hand::{ByHand, LockedVec, Ring, Segments};
+use pool_bench::contender::{Allocator, Contender, Pooled};
+use pool_bench::pipeline::{QUEUE, of_objects, of_objects_in_a_ring, of_shared, of_words};
+use pool_core::Backend;
+use tikv_jemallocator::Jemalloc;
+
+use support::{Group, group, grouped, row};
+
+fn pipeline(criterion: &mut Criterion) {
+    let mut group = group(criterion, "pipeline", 1);
+    for backend in Backend::ALL {
+        through(&mut group, backend.name(), || Pooled::on(backend));
+    }
+    through(&mut group, "Mutex<Vec>", ByHand::<LockedVec>::default);
+    through(&mut group, "SegQueue", ByHand::<Segments>::default);
+    through(&mut group, "ArrayQueue", ByHand::<Ring>::default);
+    through_allocator(&mut group, "system malloc", || System);
+    through_allocator(&mut group, "jemalloc", || Jemalloc);
+    through_allocator(&mut group, "mimalloc", || MiMalloc);
+    row(
+        &mut group,
+        "no pool: a ring",
+        &column(),
+        of_objects_in_a_ring,
+    );
+    row(&mut group, "no objects: plain words", &column(), of_words);
+}
+
+fn through<C>(group: &mut Group<'_>, name: &str, make: impl Fn() -> C)
+where
+    C: Contender<Handle: Send> + Clone + Send + 'static,
+{
+    row(group, name, &column(), || of_shared(make()));
+}
+
+fn through_allocator<A: GlobalAlloc + Send + 'static>(
+    group: &mut Group<'_>,
+    name: &str,
+    allocator: fn() -> A,
+) {
+    row(group, name, &column(), || {
+        let mut releaser = Allocator(allocator());
+        of_objects(Allocator(allocator()), move |memory| {
+            releaser.release(memory);
+        })
+    });
+}
+
+fn column() -> String {
+    format!("{} places", grouped(QUEUE))
+}
+
+criterion_group! {
+    name = benches;
+    config = support::criterion();
+    targets = pipeline
+}
+criterion_main!(benches);

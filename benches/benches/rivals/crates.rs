@@ -1,0 +1,330 @@
+//! The pools of other crates, each as its documentation has it used, with the same object and the same
+//! reset as ours.
+//!
+//! Where a crate hands out borrowed handles and owned ones, the borrowed are measured, which cost it
+//! less: the pool is leaked, so that a borrow lasts. (Ours are always owned.) Where the documentation
+//! leaves it to the user to wipe an object, that is done on release. Pools with a fixed number of
+//! objects have [`ROOM`].
+
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pool_bench::contender::Contender;
+use pool_bench::payload::Message;
+use pool_core::Poolable;
+
+/// Objects in pools that cannot grow: more than any row has in use at a time.
+pub(crate) const ROOM: usize = 4_096;
+
+/// A contender that is a field and does two things.
+macro_rules! rival {
+    (
+        $(#[$attribute:meta])*
+        $name:ident($pool:ty) hands out $handle:ty;
+        made by $make:expr;
+        acquire($acquirer:pat) $acquire:block
+        object($held:ident) $object:block
+        release($releaser:pat, $given:pat) $release:block
+    ) => {
+        $(#[$attribute])*
+        pub(crate) struct $name($pool);
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name($make)
+            }
+        }
+
+        impl Contender for $name {
+            type Handle = $handle;
+
+            #[inline(always)]
+            fn acquire(&mut self) -> Self::Handle {
+                let $acquirer = &mut self.0;
+                $acquire
+            }
+
+            #[inline(always)]
+            fn object($held: &mut Self::Handle) -> *mut Message {
+                $object
+            }
+
+            #[inline(always)]
+            fn release(&mut self, $given: Self::Handle) {
+                let $releaser = &mut self.0;
+                $release
+            }
+        }
+    };
+}
+
+/// For handles that borrow.
+fn leaked<T>(pool: T) -> &'static T {
+    Box::leak(Box::new(pool))
+}
+
+rival! {
+    /// `object-pool`: values in a vector under a lock, moved out and in.
+    #[derive(Clone)]
+    ObjectPool(&'static object_pool::Pool<Message>) hands out object_pool::Reusable<'static, Message>;
+    made by leaked(object_pool::Pool::new(0, Message::init));
+    acquire(pool) { pool.pull(Message::init) }
+    object(handle) { &raw mut **handle }
+    release(_, mut handle) {
+        handle.reset();
+        drop(handle);
+    }
+}
+
+rival! {
+    /// The same with owned handles, each of which counts a reference to the pool.
+    #[derive(Clone)]
+    ObjectPoolOwned(Arc<object_pool::Pool<Message>>) hands out object_pool::ReusableOwned<Message>;
+    made by Arc::new(object_pool::Pool::new(0, Message::init));
+    acquire(pool) { pool.pull_owned(Message::init) }
+    object(handle) { &raw mut **handle }
+    release(_, mut handle) {
+        handle.reset();
+        drop(handle);
+    }
+}
+
+rival! {
+    /// `lockfree-object-pool`, pages of bits and objects in a list.
+    #[derive(Clone)]
+    LockfreeLinear(&'static lockfree_object_pool::LinearObjectPool<Message>)
+        hands out lockfree_object_pool::LinearReusable<'static, Message>;
+    made by leaked(lockfree_object_pool::LinearObjectPool::new(Message::init, Message::reset));
+    acquire(pool) { pool.pull() }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `lockfree-object-pool`, a vector under a spin lock.
+    #[derive(Clone)]
+    LockfreeSpin(&'static lockfree_object_pool::SpinLockObjectPool<Message>)
+        hands out lockfree_object_pool::SpinLockReusable<'static, Message>;
+    made by leaked(lockfree_object_pool::SpinLockObjectPool::new(Message::init, Message::reset));
+    acquire(pool) { pool.pull() }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `lockfree-object-pool`, a vector under a mutex.
+    #[derive(Clone)]
+    LockfreeMutex(&'static lockfree_object_pool::MutexObjectPool<Message>)
+        hands out lockfree_object_pool::MutexReusable<'static, Message>;
+    made by leaked(lockfree_object_pool::MutexObjectPool::new(Message::init, Message::reset));
+    acquire(pool) { pool.pull() }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+/// What `opool` asks for: how an object is made, and wiped before it is handed out.
+pub(crate) struct Making;
+
+impl opool::PoolAllocator<Message> for Making {
+    fn reset(&self, message: &mut Message) {
+        message.reset();
+    }
+
+    fn allocate(&self) -> Message {
+        Message::init()
+    }
+}
+
+rival! {
+    /// `opool`: values in crossbeam's bounded queue, moved out and in.
+    #[derive(Clone)]
+    Opool(&'static opool::Pool<Making, Message>) hands out opool::RefGuard<'static, Making, Message>;
+    made by leaked(opool::Pool::new(ROOM, Making));
+    acquire(pool) { pool.get() }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `opool` for one thread.
+    OpoolLocal(&'static opool::LocalPool<Making, Message>)
+        hands out opool::RefLocalGuard<'static, Making, Message>;
+    made by leaked(opool::LocalPool::new(ROOM, Making));
+    acquire(pool) { pool.get() }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+/// The message, for crates that want a trait of theirs on it.
+pub(crate) struct Wrapped(Message);
+
+impl Deref for Wrapped {
+    type Target = Message;
+
+    fn deref(&self) -> &Message {
+        &self.0
+    }
+}
+
+impl DerefMut for Wrapped {
+    fn deref_mut(&mut self) -> &mut Message {
+        &mut self.0
+    }
+}
+
+impl Default for Wrapped {
+    fn default() -> Self {
+        Wrapped(Message::init())
+    }
+}
+
+impl sharded_slab::Clear for Wrapped {
+    fn clear(&mut self) {
+        self.reset();
+    }
+}
+
+rival! {
+    /// `sharded-slab`, its `Pool`: a shard for each thread; an object goes back by its key.
+    #[derive(Clone)]
+    ShardedSlab(&'static sharded_slab::Pool<Wrapped>)
+        hands out sharded_slab::pool::RefMut<'static, Wrapped>;
+    made by leaked(sharded_slab::Pool::new());
+    acquire(pool) { pool.create().expect("fewer objects and threads than it has room for") }
+    object(handle) { &raw mut ***handle }
+    release(pool, handle) {
+        let key = handle.key();
+        drop(handle);
+        pool.clear(key);
+    }
+}
+
+rival! {
+    /// The same with owned handles, each of which counts a reference to the pool.
+    #[derive(Clone)]
+    ShardedSlabOwned(Arc<sharded_slab::Pool<Wrapped>>)
+        hands out sharded_slab::pool::OwnedRefMut<Wrapped>;
+    made by Arc::new(sharded_slab::Pool::new());
+    acquire(pool) {
+        let handle = pool.clone().create_owned();
+        handle.expect("fewer objects and threads than it has room for")
+    }
+    object(handle) { &raw mut ***handle }
+    release(pool, handle) {
+        let key = handle.key();
+        drop(handle);
+        pool.clear(key);
+    }
+}
+
+rival! {
+    /// `regex-automata`, the pool inside every `Regex`: one object for the thread that came first,
+    /// stacks under locks for the others.
+    #[derive(Clone)]
+    RegexAutomata(&'static regex_automata::util::pool::Pool<Message, fn() -> Message>)
+        hands out regex_automata::util::pool::PoolGuard<'static, Message, fn() -> Message>;
+    made by leaked(regex_automata::util::pool::Pool::new(Message::init as fn() -> Message));
+    acquire(pool) { pool.get() }
+    object(handle) { &raw mut **handle }
+    release(_, mut handle) {
+        handle.reset();
+        drop(handle);
+    }
+}
+
+rival! {
+    /// `nexus-pool`, for one thread, growing.
+    NexusLocal(nexus_pool::local::Pool<Message>) hands out nexus_pool::local::Pooled<Message>;
+    made by nexus_pool::local::Pool::new(Message::init, Message::reset);
+    acquire(pool) { pool.acquire() }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `nexus-pool`, for one thread that acquires and any that release.
+    NexusSync(nexus_pool::sync::Pool<Message>) hands out nexus_pool::sync::Pooled<Message>;
+    made by nexus_pool::sync::Pool::new(ROOM, Message::init, Message::reset);
+    acquire(pool) { pool.try_acquire().expect("fewer objects than it has room for") }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `plurality`, whose one thread allocates and any frees: memory as it is, neither made nor wiped.
+    Plurality(plurality::Pool<Message>) hands out plurality::Box<MaybeUninit<Message>>;
+    made by plurality::Pool::new();
+    acquire(pool) { pool.alloc_uninit_box() }
+    object(handle) { handle.as_mut_ptr() }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `plurality` with handles that borrow the pool.
+    PluralityBorrowed(&'static plurality::Pool<Message>)
+        hands out plurality::Alloc<'static, MaybeUninit<Message>>;
+    made by leaked(plurality::Pool::new());
+    acquire(pool) { pool.alloc_uninit() }
+    object(handle) { handle.as_mut_ptr() }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `plurality` for several threads, as its documentation has it: a lock around what allocates.
+    #[derive(Clone)]
+    PluralityLocked(Arc<Mutex<plurality::Pool<Message>>>)
+        hands out plurality::Box<MaybeUninit<Message>>;
+    made by Arc::new(Mutex::new(plurality::Pool::new()));
+    acquire(pool) { pool.lock().unwrap_or_else(PoisonError::into_inner).alloc_uninit_box() }
+    object(handle) { handle.as_mut_ptr() }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `infinity_pool`, shared: an object is made in place, and destroyed when it goes back.
+    #[derive(Clone)]
+    InfinityPool(infinity_pool::PinnedPool<Message>) hands out infinity_pool::PooledMut<Message>;
+    made by infinity_pool::PinnedPool::new();
+    acquire(pool) { pool.insert(Message::init()) }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+/// What `slab` gives for an object: its key, and where it is until the slab grows.
+pub(crate) struct Key {
+    key: usize,
+    object: *mut Message,
+}
+
+rival! {
+    /// `slab`: no handles but keys; an object is made in place, and destroyed when it goes back.
+    Slab(slab::Slab<Message>) hands out Key;
+    made by slab::Slab::new();
+    acquire(slab) {
+        let entry = slab.vacant_entry();
+        let key = entry.key();
+        Key { key, object: entry.insert(Message::init()) }
+    }
+    object(handle) { handle.object }
+    release(slab, handle) { _ = slab.remove(handle.key) }
+}
+
+impl lifeguard::Recycleable for Wrapped {
+    fn new() -> Self {
+        Wrapped::default()
+    }
+
+    fn reset(&mut self) {
+        Poolable::reset(&mut **self);
+    }
+}
+
+rival! {
+    /// `lifeguard`, for one thread: values in a vector, moved out and in.
+    Lifeguard(&'static lifeguard::Pool<Wrapped>) hands out lifeguard::Recycled<'static, Wrapped>;
+    made by leaked(lifeguard::Pool::with_size_and_max(0, usize::MAX));
+    acquire(pool) { pool.new() }
+    object(handle) { &raw mut ***handle }
+    release(_, handle) { drop(handle) }
+}

@@ -1,0 +1,791 @@
+//! What follows from the figures, in plain words: which pool and batch size fit the case and why,
+//! what that buys over plain allocation, or that a pool does not pay. A function of the figures
+//! alone; called by `main` when everything is measured.
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::{Case, Entrant, Kind, Pattern};
+use crate::results::{AtBatchSize, Figure, Growth, Latency, Operation, Place};
+use crate::words::{count, nanos, ns};
+
+/// Figures that are closer than this share count as equal: runs differ by as much. So do batch sizes
+/// whose quartiles overlap.
+const TIE: f64 = 0.05;
+
+/// A pool pays from this ratio to plain allocation downwards.
+const PAYS: f64 = 0.9;
+
+/// Visits to the depot for 1,000 objects, below which they do not count.
+const RARE: f64 = 0.05;
+
+/// Spread between the quartiles, over the median, above which a machine was not quiet.
+const NOISE: f64 = 0.3;
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    /// Use the pool that is named.
+    UsePool,
+    /// Allocate plainly: a pool saves nothing worth having.
+    AllocatePlainly,
+    /// Measure again: the best pool is faster in most rounds, and slower in too many others.
+    MeasureAgain,
+    /// Measure a pool: only controls took part.
+    NothingToCompare,
+}
+
+/// The verdict and the reasons.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Advice {
+    /// What to do.
+    pub(crate) verdict: Verdict,
+    /// The pool that fits best, if one took part.
+    pub(crate) pool: Option<Entrant>,
+    /// The reasons, a paragraph each.
+    pub(crate) text: Vec<String>,
+    /// The pool as code, if it is to be used.
+    pub(crate) code: Option<String>,
+}
+
+/// What advice rests on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Findings<'a> {
+    /// The case.
+    pub(crate) case: Case,
+    /// Threads that run at a time.
+    pub(crate) cores: usize,
+    /// Everyone in the case.
+    pub(crate) figures: &'a [Figure],
+    /// The batched pool with other batch sizes.
+    pub(crate) batches: &'a [AtBatchSize],
+    /// Times of single operations.
+    pub(crate) latency: &'a Latency,
+    /// Cold against warm.
+    pub(crate) growth: &'a [Growth],
+}
+
+/// What follows.
+pub(crate) fn advise(findings: &Findings<'_>) -> Advice {
+    let find = |kind| {
+        findings
+            .figures
+            .iter()
+            .find(|figure| figure.entrant.kind == kind)
+    };
+    let (Some(best), Some(plain)) = (findings.best(), find(Kind::Box)) else {
+        return Advice {
+            verdict: Verdict::NothingToCompare,
+            pool: None,
+            text: vec![
+                "Nothing was measured that threads could share: add --backend batched, or leave \
+                 --backend out."
+                    .to_owned(),
+            ],
+            code: None,
+        };
+    };
+    let batch_size = findings.batch_size(best);
+    let pool = Entrant {
+        batch_size: batch_size.as_ref().map(|&(size, _)| size),
+        ..best.entrant
+    };
+    let verdict = match best.over_box.median <= PAYS {
+        true if best.over_box.upper < 1.0 => Verdict::UsePool,
+        true => Verdict::MeasureAgain,
+        false => Verdict::AllocatePlainly,
+    };
+    let pays = verdict == Verdict::UsePool;
+    let mut text = vec![match verdict {
+        Verdict::UsePool => findings.why_it_pays(pool, best, plain),
+        Verdict::MeasureAgain => unclear(best, plain),
+        _ => findings.why_not(best, plain),
+    }];
+    if pays {
+        text.extend(batch_size.map(|(_, why)| why));
+    }
+    text.extend(findings.own(best, find(Kind::Unsync), find(Kind::Vec)));
+    text.extend(findings.next(best));
+    text.extend(findings.floor(best, find(Kind::Words)));
+    text.extend(findings.tail(best));
+    text.extend(findings.cold(best));
+    text.extend(findings.crowd());
+    text.extend(noise(best, plain));
+    Advice {
+        verdict,
+        pool: Some(pool),
+        text,
+        code: pays.then(|| findings.code(pool)),
+    }
+}
+
+/// Who is preferred among equals: the default first, then what is simplest.
+fn preference(case: Case, entrant: Entrant) -> (usize, bool, usize) {
+    let kind = match entrant.kind {
+        Kind::Batched => 0,
+        Kind::Mutex => 1,
+        _ => 2,
+    };
+    let batch_size = entrant.batch_size.unwrap_or(0);
+    (
+        kind,
+        entrant.at_once,
+        batch_size.abs_diff(case.default_batch_size()),
+    )
+}
+
+impl Findings<'_> {
+    /// The fastest of the pools that threads can share, or its equal that is preferred.
+    fn best(&self) -> Option<&Figure> {
+        let shared = |figure: &&Figure| {
+            matches!(
+                figure.entrant.kind,
+                Kind::Batched | Kind::Mutex | Kind::Queue
+            )
+        };
+        let pools = || self.figures.iter().filter(shared);
+        let fastest = pools()
+            .map(|figure| figure.ns.median)
+            .min_by(f64::total_cmp)?;
+        pools()
+            .filter(|figure| figure.ns.median <= fastest * (1.0 + TIE))
+            .min_by_key(|figure| preference(self.case, figure.entrant))
+    }
+
+    /// The batch size to choose, and why, if the best has batches.
+    fn batch_size(&self, best: &Figure) -> Option<(usize, String)> {
+        let given = best.entrant.batch_size?;
+        let median = |point: &&AtBatchSize| point.ns.median;
+        let points = || self.batches.iter();
+        let Some(fastest) = points().min_by(|a, b| median(a).total_cmp(&median(b))) else {
+            let why = format!("Batch size {given} is the only one measured.");
+            return Some((given, why));
+        };
+        // Where no thread goes to the depot, whatever differs is not the batch size.
+        let idle = points().all(|point| point.exchanges < RARE);
+        let close = |point: &&AtBatchSize| {
+            idle || point.ns.median <= fastest.ns.median * (1.0 + TIE)
+                || point.ns.lower <= fastest.ns.upper
+        };
+        let default = points()
+            .filter(close)
+            .find(|point| point.batch_size == self.case.default_batch_size());
+        let chosen = default.or_else(|| points().find(close))?;
+        let size = chosen.batch_size;
+        let which = match default {
+            Some(_) => "the default",
+            None => "the smallest that will do",
+        };
+        let (least, most) = (
+            points().next()?.batch_size,
+            points().next_back()?.batch_size,
+        );
+        let why = if idle {
+            format!(
+                "no thread goes to the depot in this loop with any from {least} to {most}, so none is \
+                 better than another"
+            )
+        } else if points().all(|point| close(&point)) {
+            format!("from {least} to {most} none can be told from the fastest")
+        } else {
+            format!(
+                "it cannot be told from the fastest ({}, {}){}",
+                fastest.batch_size,
+                nanos(fastest.ns.median),
+                self.against_smaller(chosen, close),
+            )
+        };
+        let cached = Entrant::batched(size).cached(1);
+        let text = format!(
+            "Batch size {size}, {which}: {why}. With it a thread keeps up to {cached} idle objects for \
+             itself, {}.",
+            bytes(cached * self.case.object_size)
+        );
+        Some((size, text))
+    }
+
+    /// What the slowest of the smaller batch sizes costs, if it does.
+    fn against_smaller(
+        &self,
+        chosen: &AtBatchSize,
+        close: impl Fn(&&AtBatchSize) -> bool,
+    ) -> String {
+        let smaller = self
+            .batches
+            .iter()
+            .filter(|point| point.batch_size < chosen.batch_size);
+        let worst = smaller.max_by(|a, b| a.ns.median.total_cmp(&b.ns.median));
+        match worst {
+            Some(worst) if !close(&worst) => format!(
+                ", where batch size {} takes {}, with {} visits to the depot for 1,000 objects instead \
+                 of {}",
+                worst.batch_size,
+                nanos(worst.ns.median),
+                times(worst.exchanges),
+                times(chosen.exchanges),
+            ),
+            _ => String::new(),
+        }
+    }
+
+    fn why_it_pays(&self, pool: Entrant, best: &Figure, plain: &Figure) -> String {
+        let reason = match pool.kind {
+            Kind::Batched => match self.case.pattern {
+                Pattern::SameThread => {
+                    "an object comes from the thread's own cache and goes back to it, with no lock \
+                     and no atomic read-modify-write"
+                }
+                Pattern::Pipeline | Pattern::FanOut => {
+                    "objects go back from thread to thread by the batch, so that a lock is taken \
+                     once for many"
+                }
+            },
+            Kind::Mutex => "its one lock is hardly ever contended here",
+            _ => "threads meet only for a compare-and-swap",
+        };
+        let by = if pool.at_once {
+            ", with acquire_many for each burst"
+        } else {
+            ""
+        };
+        format!(
+            "Use backend {}{by}: {} an object, where plain allocation takes {} ({:.2} times, quartiles \
+             {:.2} to {:.2}). That is {} saved on each object; {reason}.",
+            pool.kind.name(),
+            nanos(best.ns.median),
+            nanos(plain.ns.median),
+            best.over_box.median,
+            best.over_box.lower,
+            best.over_box.upper,
+            nanos(plain.ns.median - best.ns.median),
+        )
+    }
+
+    fn why_not(&self, best: &Figure, plain: &Figure) -> String {
+        let work = if self.case.work > 0 {
+            format!(
+                " Most of it is the work between acquire and release ({} tokens a burst), which no \
+                 pool makes shorter.",
+                self.case.work
+            )
+        } else {
+            String::new()
+        };
+        let least = best.over_box.median < 1.0;
+        let verdict = if least {
+            "hardly less than"
+        } else {
+            "no less than"
+        };
+        format!(
+            "A pool does not pay here: the best, {}, takes {} an object, {verdict} plain allocation \
+             with {} ({:.2} times, quartiles {:.2} to {:.2}).{work} Use Box, unless there is \
+             another reason: objects that own buffers (a pool keeps them, and here there are none), \
+             a bound on what is alive, or the worst case below.",
+            best.entrant,
+            nanos(best.ns.median),
+            nanos(plain.ns.median),
+            best.over_box.median,
+            best.over_box.lower,
+            best.over_box.upper,
+        )
+    }
+
+    /// What a thread would pay for objects that it shares with nobody.
+    fn own(&self, best: &Figure, unsync: Option<&Figure>, vec: Option<&Figure>) -> Option<String> {
+        let (what, own) = match (unsync, vec) {
+            (Some(unsync), _) => ("unsync::Pool", unsync),
+            (None, Some(vec)) => ("a Vec<Box<T>> of its own", vec),
+            (None, None) => return None,
+        };
+        let saved = best.ns.median - own.ns.median;
+        if saved < best.ns.median * TIE {
+            return None;
+        }
+        let control = match vec.filter(|vec| vec.entrant != own.entrant) {
+            Some(vec) => format!(" (a bare Vec<Box<T>>: {})", nanos(vec.ns.median)),
+            None => String::new(),
+        };
+        Some(format!(
+            "If no object ever leaves the thread that acquired it, {what} for each thread is cheaper \
+             still: {} an object{control}. What a shared pool costs more, {}, buys objects that may go \
+             anywhere and one bound for all threads.",
+            nanos(own.ns.median),
+            nanos(saved),
+        ))
+    }
+
+    /// The best of the other kinds.
+    fn next(&self, best: &Figure) -> Option<String> {
+        let others = self.figures.iter().filter(|figure| {
+            figure.entrant.kind != best.entrant.kind
+                && matches!(
+                    figure.entrant.kind,
+                    Kind::Batched | Kind::Mutex | Kind::Queue
+                )
+        });
+        let next = others.min_by(|a, b| a.ns.median.total_cmp(&b.ns.median))?;
+        let ratio = next.ns.median / best.ns.median;
+        Some(if ratio <= 1.0 + TIE {
+            format!(
+                "Backend {} is as fast here ({}).",
+                next.entrant.kind.name(),
+                nanos(next.ns.median)
+            )
+        } else {
+            format!(
+                "Next comes {} with {} an object, {ratio:.1} times as much.",
+                next.entrant,
+                nanos(next.ns.median)
+            )
+        })
+    }
+
+    /// How much of it is the queue between the threads.
+    fn floor(&self, best: &Figure, words: Option<&Figure>) -> Option<String> {
+        let words = words?;
+        Some(format!(
+            "The way from thread to thread alone, with plain words and no objects, takes {}: that \
+             much of every figure is not the pool's.",
+            nanos(words.ns.median.min(best.ns.median)),
+        ))
+    }
+
+    /// The worst acquires in a warm loop.
+    fn tail(&self, best: &Figure) -> Option<String> {
+        let find = |kind| self.latency.find(Place::Steady, Operation::Acquire, kind);
+        let (ours, plain) = (find(best.entrant.kind)?, find(Kind::Box)?);
+        Some(format!(
+            "In the tail of a warm loop, one acquire in 1,000 takes longer than {} from {} and {} \
+             from the allocator; the longest were {} and {}. Each has a reading of the clock in it, {}; the \
+             clock alone took {} at worst.",
+            ns(ours.ns.p99_9),
+            ours.entrant,
+            ns(plain.ns.p99_9),
+            ns(ours.ns.max),
+            ns(plain.ns.max),
+            nanos(self.latency.reading_ns),
+            ns(self.latency.clock.max),
+        ))
+    }
+
+    /// What the first objects cost.
+    fn cold(&self, best: &Figure) -> Option<String> {
+        let growth = |kind| {
+            self.growth
+                .iter()
+                .find(|growth| growth.entrant.kind == kind)
+        };
+        let ours = growth(best.entrant.kind)?;
+        let (cold, warm) = (ours.cold_ns.median, ours.warm_ns.median);
+        let plain = match growth(Kind::Box) {
+            Some(plain) => format!(
+                " (plain allocation: {} and {})",
+                nanos(plain.cold_ns.median),
+                nanos(plain.warm_ns.median)
+            ),
+            None => String::new(),
+        };
+        let remedy = if cold > 1.5 * warm {
+            "; make them before they are needed, with prefill or reserve"
+        } else {
+            ""
+        };
+        Some(format!(
+            "In a burst of {} from an empty pool an object costs {}, in the next such burst {}{plain}\
+             {remedy}.",
+            count(ours.objects as u64),
+            nanos(cold),
+            nanos(warm),
+        ))
+    }
+
+    fn crowd(&self) -> Option<String> {
+        let (threads, cores) = (self.case.threads, self.cores);
+        (threads > cores).then(|| {
+            format!(
+                "{threads} threads share {cores} cores: each waits for its turn, which is in every \
+                 figure and makes up the tail. Fewer threads would show the pool, more cores would \
+                 help more than any pool."
+            )
+        })
+    }
+
+    /// The pool as the builder makes it.
+    fn code(&self, pool: Entrant) -> String {
+        let mut code = String::from("Pool::<T>::builder()");
+        match pool.kind {
+            Kind::Mutex => code += ".backend(Backend::Mutex)",
+            Kind::Queue => code += ".backend(Backend::Queue)",
+            _ => code += ".backend(Backend::Batched)",
+        }
+        if let Some(batch_size) = pool.batch_size {
+            code += &format!(".batch_size({batch_size})");
+        }
+        let mut prefill = self.case.in_use() + pool.batch_size.unwrap_or(0) * self.case.threads;
+        if let Some(capacity) = self.case.capacity {
+            code += &format!(".capacity({capacity})");
+            prefill = prefill.min(capacity);
+        }
+        code + &format!(".prefill({prefill}).build()?")
+    }
+}
+
+/// Why nothing follows.
+fn unclear(best: &Figure, plain: &Figure) -> String {
+    format!(
+        "The rounds disagree: the best pool, {}, takes {} an object where plain allocation takes {}, \
+         {:.2} times as much in the median, but {:.2} times or more in a quarter of the rounds. Measure \
+         again on a quiet machine, or for longer with --duration.",
+        best.entrant,
+        nanos(best.ns.median),
+        nanos(plain.ns.median),
+        best.over_box.median,
+        best.over_box.upper,
+    )
+}
+
+/// A warning, if the machine was busy with other things.
+fn noise(best: &Figure, plain: &Figure) -> Option<String> {
+    let spread = |figure: &Figure| (figure.ns.upper - figure.ns.lower) / figure.ns.median;
+    let widest = spread(best).max(spread(plain));
+    (widest > NOISE).then(|| {
+        format!(
+            "The machine was not quiet: between the quartiles lie {:.0} % of the median. Trust \
+             ratios more than nanoseconds, and run again before you rely on small differences.",
+            100.0 * widest
+        )
+    })
+}
+
+fn times(per_thousand: f64) -> String {
+    if per_thousand < RARE {
+        "0".to_owned()
+    } else if per_thousand < 10.0 {
+        format!("{per_thousand:.1}")
+    } else {
+        format!("{per_thousand:.0}")
+    }
+}
+
+fn bytes(bytes: usize) -> String {
+    match bytes {
+        0..2_048 => format!("{bytes} bytes"),
+        2_048..10_485_760 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pool_bench::duel::Spread;
+
+    use super::*;
+    use crate::results::{Events, Percentiles, Series};
+
+    const CASE: Case = Case {
+        object_size: 64,
+        threads: 2,
+        burst: 1,
+        work: 0,
+        pattern: Pattern::SameThread,
+        capacity: None,
+    };
+
+    fn spread(median: f64) -> Spread {
+        Spread {
+            least: median * 0.97,
+            lower: median * 0.98,
+            median,
+            upper: median * 1.02,
+        }
+    }
+
+    /// Figures of contenders, over a plain allocation of so many nanoseconds.
+    fn figures(plain: f64, others: &[(Entrant, f64)]) -> Vec<Figure> {
+        let all = others
+            .iter()
+            .copied()
+            .chain([(Entrant::of(Kind::Box), plain)]);
+        let figure = |(entrant, nanos): (Entrant, f64)| Figure {
+            entrant,
+            ns: spread(nanos),
+            over_box: spread(nanos / plain),
+            millions_a_second: CASE.millions_a_second(nanos),
+            rounds: 100,
+            left_out: 0,
+        };
+        all.map(figure).collect()
+    }
+
+    fn ladder(points: &[(usize, f64)]) -> Vec<AtBatchSize> {
+        let point = |&(batch_size, nanos): &(usize, f64)| AtBatchSize {
+            batch_size,
+            ns: spread(nanos),
+            exchanges: 1000.0 / batch_size as f64,
+        };
+        points.iter().map(point).collect()
+    }
+
+    const TIMES: Percentiles = Percentiles {
+        count: 1_000_000,
+        p50: 20,
+        p90: 30,
+        p99: 40,
+        p99_9: 150,
+        p99_99: 2_500,
+        p99_999: 20_000,
+        max: 4_000_000,
+    };
+
+    fn latency(kinds: &[Kind]) -> Latency {
+        let series = |&kind: &Kind| Series {
+            place: Place::Steady,
+            operation: Operation::Acquire,
+            entrant: Entrant::of(kind),
+            threads: 2,
+            ns: TIMES,
+            events: Events::default(),
+        };
+        Latency {
+            clock: TIMES,
+            reading_ns: 9.5,
+            series: kinds.iter().map(series).collect(),
+        }
+    }
+
+    fn advice(case: Case, figures: &[Figure], batches: &[AtBatchSize]) -> Advice {
+        advise(&Findings {
+            case,
+            cores: 2,
+            figures,
+            batches,
+            latency: &latency(&[]),
+            growth: &[],
+        })
+    }
+
+    fn says(advice: &Advice, words: &str) -> bool {
+        advice
+            .text
+            .iter()
+            .any(|paragraph| paragraph.contains(words))
+    }
+
+    #[test]
+    fn a_pool_that_saves_most_of_an_allocation_is_advised() {
+        let figures = figures(
+            20.0,
+            &[
+                (Entrant::batched(64), 4.0),
+                (Entrant::of(Kind::Mutex), 40.0),
+                (Entrant::of(Kind::Queue), 60.0),
+            ],
+        );
+        let advice = advice(CASE, &figures, &ladder(&[(1, 30.0), (64, 4.0), (256, 4.0)]));
+        assert_eq!(advice.verdict, Verdict::UsePool);
+        assert_eq!(advice.pool, Some(Entrant::batched(64)));
+        assert!(
+            says(&advice, "Use backend batched: 4.0 ns an object"),
+            "{advice:?}"
+        );
+        assert!(says(&advice, "16.0 ns saved"), "{advice:?}");
+        assert!(
+            says(
+                &advice,
+                "Next comes mutex with 40.0 ns an object, 10.0 times"
+            ),
+            "{advice:?}"
+        );
+        let code = advice.code.unwrap();
+        assert!(
+            code.contains("Backend::Batched).batch_size(64).prefill(130)"),
+            "{code}"
+        );
+    }
+
+    #[test]
+    fn a_pool_that_saves_nothing_is_advised_against() {
+        for nanos in [18.5, 20.0, 25.0] {
+            let figures = figures(20.0, &[(Entrant::batched(64), nanos)]);
+            let advice = advice(CASE, &figures, &[]);
+            assert_eq!(advice.verdict, Verdict::AllocatePlainly, "{nanos}");
+            assert!(says(&advice, "A pool does not pay here"), "{advice:?}");
+            assert_eq!(advice.code, None);
+        }
+    }
+
+    #[test]
+    fn a_gain_that_is_within_the_noise_is_none() {
+        let mut figures = figures(20.0, &[(Entrant::batched(64), 17.0)]);
+        assert_eq!(advice(CASE, &figures, &[]).verdict, Verdict::UsePool);
+        figures[0].over_box.upper = 1.1;
+        let advice = advice(CASE, &figures, &[]);
+        assert_eq!(
+            (advice.verdict, &advice.code),
+            (Verdict::MeasureAgain, &None)
+        );
+        assert!(says(&advice, "The rounds disagree"), "{advice:?}");
+    }
+
+    #[test]
+    fn work_that_hides_the_gain_is_named() {
+        let figures = figures(1000.0, &[(Entrant::batched(64), 985.0)]);
+        let case = Case { work: 400, ..CASE };
+        let advice = advice(case, &figures, &[]);
+        assert_eq!(advice.verdict, Verdict::AllocatePlainly);
+        assert!(says(&advice, "400 tokens"), "{advice:?}");
+    }
+
+    #[test]
+    fn among_equals_the_default_is_preferred() {
+        let figures = figures(
+            20.0,
+            &[
+                (Entrant::batched(256), 4.0),
+                (Entrant::batched(64), 4.1),
+                (Entrant::batched(64).at_once(), 4.05),
+                (Entrant::of(Kind::Mutex), 3.95),
+            ],
+        );
+        let advice = advice(CASE, &figures, &ladder(&[(64, 4.1), (256, 4.0)]));
+        assert_eq!(advice.pool, Some(Entrant::batched(64)));
+        assert!(says(&advice, "Backend mutex is as fast here"), "{advice:?}");
+    }
+
+    #[test]
+    fn what_is_clearly_faster_is_advised_whatever_it_is() {
+        let figures = figures(
+            200.0,
+            &[
+                (Entrant::batched(64), 100.0),
+                (Entrant::batched(64).at_once(), 50.0),
+                (Entrant::of(Kind::Queue), 45.0),
+            ],
+        );
+        let advice = advice(CASE, &figures, &[]);
+        assert_eq!(advice.pool, Some(Entrant::of(Kind::Queue)));
+        assert!(advice.code.unwrap().contains("Backend::Queue).prefill"));
+    }
+
+    #[test]
+    fn the_batch_size_is_the_default_or_else_the_smallest_that_is_fast() {
+        let figures = figures(20.0, &[(Entrant::batched(64), 4.0)]);
+        let chosen = |points| advice(CASE, &figures, &ladder(points));
+        let flat = chosen(&[(1, 4.0), (64, 4.1), (1024, 4.05)]);
+        assert_eq!(flat.pool, Some(Entrant::batched(64)));
+        assert!(says(&flat, "from 1 to 1024 none can be told"), "{flat:?}");
+        let steep = chosen(&[(1, 90.0), (64, 12.0), (256, 6.1), (1024, 6.0)]);
+        assert_eq!(steep.pool, Some(Entrant::batched(256)));
+        assert!(
+            says(&steep, "Batch size 256, the smallest that will do"),
+            "{steep:?}"
+        );
+        assert!(
+            says(&steep, "batch size 1 takes 90.0 ns, with 1000 visits"),
+            "{steep:?}"
+        );
+        assert!(
+            says(&steep, "up to 512 idle objects for itself, 32 KiB"),
+            "{steep:?}"
+        );
+        let default = chosen(&[(1, 90.0), (16, 4.1), (64, 4.1), (1024, 4.0)]);
+        assert_eq!(default.pool, Some(Entrant::batched(64)));
+    }
+
+    #[test]
+    fn where_no_thread_exchanges_no_batch_size_is_better_than_another() {
+        let figures = figures(20.0, &[(Entrant::batched(64), 4.0)]);
+        let mut points = ladder(&[(1, 3.0), (64, 4.0), (256, 3.5)]);
+        for point in &mut points {
+            point.exchanges = 0.0;
+        }
+        let advice = advice(CASE, &figures, &points);
+        assert_eq!(advice.pool, Some(Entrant::batched(64)));
+        assert!(says(&advice, "none is better than another"), "{advice:?}");
+    }
+
+    #[test]
+    fn objects_that_stay_on_their_thread_need_no_shared_pool() {
+        let figures = figures(
+            20.0,
+            &[
+                (Entrant::batched(64), 4.0),
+                (Entrant::of(Kind::Unsync), 3.0),
+                (Entrant::of(Kind::Vec), 2.5),
+            ],
+        );
+        let advice = advice(CASE, &figures, &[]);
+        assert!(
+            says(
+                &advice,
+                "unsync::Pool for each thread is cheaper still: 3.0 ns"
+            ),
+            "{advice:?}"
+        );
+        assert!(says(&advice, "(a bare Vec<Box<T>>: 2.5 ns)"), "{advice:?}");
+    }
+
+    #[test]
+    fn controls_alone_are_no_ground_for_advice() {
+        let figures = figures(20.0, &[(Entrant::of(Kind::Heap), 40.0)]);
+        let advice = advice(CASE, &figures, &[]);
+        assert_eq!(
+            (advice.verdict, advice.pool),
+            (Verdict::NothingToCompare, None)
+        );
+        assert!(says(&advice, "add --backend batched"));
+    }
+
+    #[test]
+    fn a_crowd_and_a_busy_machine_are_named() {
+        let mut figures = figures(20.0, &[(Entrant::batched(64), 4.0)]);
+        figures[0].ns.upper = 6.0;
+        let advice = advice(CASE.with_threads(8), &figures, &[]);
+        assert!(says(&advice, "8 threads share 2 cores"), "{advice:?}");
+        assert!(says(&advice, "The machine was not quiet"), "{advice:?}");
+    }
+
+    #[test]
+    fn the_bound_is_in_the_code_and_caps_the_prefill() {
+        let figures = figures(20.0, &[(Entrant::batched(8), 4.0)]);
+        let case = Case {
+            capacity: Some(10),
+            ..CASE
+        };
+        let code = advice(case, &figures, &[]).code.unwrap();
+        assert!(code.contains(".capacity(10).prefill(10)"), "{code}");
+    }
+
+    #[test]
+    fn the_tail_and_the_first_burst_are_told() {
+        let figures = figures(20.0, &[(Entrant::batched(64), 4.0)]);
+        let growth = [
+            (Entrant::batched(64), 30.0, 5.0),
+            (Entrant::of(Kind::Box), 50.0, 20.0),
+        ];
+        let growth = growth.map(|(entrant, cold, warm)| Growth {
+            entrant,
+            objects: 1000,
+            cold_ns: spread(cold),
+            warm_ns: spread(warm),
+        });
+        let advice = advise(&Findings {
+            case: CASE,
+            cores: 2,
+            figures: &figures,
+            batches: &[],
+            latency: &latency(&[Kind::Batched, Kind::Box]),
+            growth: &growth,
+        });
+        assert!(
+            says(&advice, "one acquire in 1,000 takes longer than 150 ns"),
+            "{advice:?}"
+        );
+        assert!(
+            says(&advice, "the longest were 4.0 ms and 4.0 ms"),
+            "{advice:?}"
+        );
+        assert!(says(&advice, "with prefill or reserve"), "{advice:?}");
+    }
+}

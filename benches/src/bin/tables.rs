@@ -1,0 +1,475 @@
+//! Prints what the criterion benches measured last as tables in Markdown, with our ratio beside every
+//! figure.
+//!
+//! ```text
+//! cargo bench -p pool-bench
+//! cargo run --release -p pool-bench --bin tables > tables.md
+//! ```
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::{self, Write as _};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use clap::Parser;
+use pool_bench::report::Circumstances;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// Prints what the criterion benches measured last as tables in Markdown.
+///
+/// A cell is nanoseconds an object (in `queues_as_pools`, a burst), and in brackets what ours takes
+/// over what this one does: below 1, ours is faster. Where ours is slower, the ratio is in bold.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Only groups whose name begins with one of these
+    #[arg(value_name = "GROUP")]
+    groups: Vec<String>,
+
+    /// Rows to take for ours: the first of these that a group has
+    #[arg(long, value_name = "ROW", default_values_t = ["batched".to_owned(), "derived".to_owned()])]
+    ours: Vec<String>,
+
+    /// Criterion's directory, if it is not where this program was built
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+}
+
+/// Rows measured further apart than this may not have met the same machine.
+const ONE_RUN: Duration = Duration::from_secs(2 * 60 * 60);
+
+/// A figure whose confidence interval is wider than this share of it is marked.
+const NOISE: f64 = 0.1;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    let directory = match &arguments.from {
+        Some(directory) => directory.clone(),
+        None => criterions_directory()?,
+    };
+    let all = read_figures(&directory)?;
+    if all.is_empty() {
+        return Err(format!(
+            "there are no figures in {}: run `cargo bench -p pool-bench` first, or say with --from \
+             where criterion's directory is",
+            directory.display()
+        ));
+    }
+    let groups = wanted(&all, &arguments.groups)?;
+    warn_of_age(groups.iter().flat_map(|(_, figures)| figures.iter()));
+    println!("{}\n", Circumstances::here());
+    for (name, figures) in groups {
+        println!("{}", Table::new(name, figures, &arguments.ours));
+    }
+    Ok(())
+}
+
+/// Where criterion writes when cargo runs it, as far as that can be known.
+fn criterions_directory() -> Result<PathBuf, String> {
+    if let Some(home) = env::var_os("CRITERION_HOME") {
+        return Ok(home.into());
+    }
+    let program = env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
+    // target/release/tables
+    match program.ancestors().nth(2) {
+        Some(target) => Ok(target.join("criterion")),
+        None => Err("say with --from where criterion's directory is".into()),
+    }
+}
+
+/// What is known of one row in one column.
+#[derive(Debug)]
+struct Figure {
+    row: String,
+    column: String,
+    /// Nanoseconds an object.
+    nanos: f64,
+    /// Half the confidence interval, as a share of the figure.
+    noise: f64,
+    measured: SystemTime,
+}
+
+type Groups = BTreeMap<String, Vec<Figure>>;
+
+fn wanted<'a>(all: &'a Groups, only: &[String]) -> Result<Vec<(&'a str, &'a [Figure])>, String> {
+    for name in only {
+        if !all.keys().any(|group| group.starts_with(name)) {
+            let known: Vec<_> = all.keys().map(String::as_str).collect();
+            return Err(format!(
+                "no group that was measured begins with {name:?}; there are: {}",
+                known.join("; ")
+            ));
+        }
+    }
+    let is_wanted =
+        |group: &str| only.is_empty() || only.iter().any(|name| group.starts_with(name));
+    Ok(all
+        .iter()
+        .filter(|(group, _)| is_wanted(group))
+        .map(|(group, figures)| (group.as_str(), figures.as_slice()))
+        .collect())
+}
+
+fn warn_of_age<'a>(figures: impl Iterator<Item = &'a Figure> + Clone) {
+    let first = figures.clone().map(|figure| figure.measured).min();
+    let last = figures.map(|figure| figure.measured).max();
+    let (Some(first), Some(last)) = (first, last) else {
+        return;
+    };
+    let apart = last.duration_since(first).unwrap_or_default();
+    if apart > ONE_RUN {
+        eprintln!(
+            "warning: these rows were measured up to {} hours apart; for ratios of one run, remove \
+             criterion's directory and run `cargo bench -p pool-bench` again",
+            apart.as_secs() / 3600
+        );
+    }
+}
+
+/// Of criterion's `benchmark.json`.
+#[derive(Debug, Deserialize)]
+struct Benchmark {
+    group_id: String,
+    function_id: Option<String>,
+    value_str: Option<String>,
+    throughput: Option<Throughput>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Throughput {
+    #[serde(rename = "Elements")]
+    elements: Option<u64>,
+}
+
+/// Of criterion's `estimates.json`.
+#[derive(Debug, Deserialize)]
+struct Estimates {
+    median: Estimate,
+}
+
+#[derive(Debug, Deserialize)]
+struct Estimate {
+    confidence_interval: Interval,
+    point_estimate: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Interval {
+    lower_bound: f64,
+    upper_bound: f64,
+}
+
+fn read_figures(directory: &Path) -> Result<Groups, String> {
+    let mut groups = Groups::new();
+    collect(directory, &mut groups)?;
+    Ok(groups)
+}
+
+/// Looks for the last measurement of every row, which lies in a directory called `new`.
+fn collect(directory: &Path, groups: &mut Groups) -> Result<(), String> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(cannot_read(directory, &error)),
+    };
+    for entry in entries {
+        let path = entry
+            .map_err(|error| cannot_read(directory, &error))?
+            .path();
+        if path.ends_with("new") && path.join("benchmark.json").exists() {
+            let (group, figure) = read_figure(&path)?;
+            groups.entry(group).or_default().push(figure);
+        } else if path.is_dir() {
+            collect(&path, groups)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_figure(directory: &Path) -> Result<(String, Figure), String> {
+    let benchmark: Benchmark = read_json(&directory.join("benchmark.json"))?;
+    let estimates_file = directory.join("estimates.json");
+    let Estimates { median } = read_json(&estimates_file)?;
+    let measured = fs::metadata(&estimates_file)
+        .and_then(|metadata| metadata.modified())
+        .map_err(|error| cannot_read(&estimates_file, &error))?;
+    let objects = benchmark
+        .throughput
+        .and_then(|throughput| throughput.elements)
+        .unwrap_or(1);
+    let Interval {
+        lower_bound,
+        upper_bound,
+    } = median.confidence_interval;
+    let figure = Figure {
+        row: benchmark.function_id.unwrap_or_default(),
+        column: benchmark.value_str.unwrap_or_default(),
+        nanos: median.point_estimate / objects as f64,
+        noise: (upper_bound - lower_bound) / 2.0 / median.point_estimate,
+        measured,
+    };
+    Ok((benchmark.group_id, figure))
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
+    let text = fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
+    serde_json::from_str(&text).map_err(|error| {
+        format!(
+            "{} is not what criterion writes ({error}); remove it and measure again",
+            path.display()
+        )
+    })
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> String {
+    format!("cannot read {}: {error}", path.display())
+}
+
+/// A group, its rows from fast to slow.
+#[derive(Debug)]
+struct Table<'a> {
+    name: &'a str,
+    columns: Vec<&'a str>,
+    rows: Vec<(&'a str, Vec<Option<&'a Figure>>)>,
+    /// Which row is ours, if the group has one.
+    ours: Option<usize>,
+}
+
+impl<'a> Table<'a> {
+    fn new(name: &'a str, figures: &'a [Figure], ours: &[String]) -> Self {
+        let mut columns: Vec<_> = figures.iter().map(|figure| &*figure.column).collect();
+        columns.sort_by(|one, other| natural_order(one, other));
+        columns.dedup();
+        let mut names: Vec<_> = figures.iter().map(|figure| &*figure.row).collect();
+        names.sort_unstable();
+        names.dedup();
+        let cell = |row: &str, column: &str| {
+            figures
+                .iter()
+                .find(|figure| figure.row == row && figure.column == column)
+        };
+        let mut rows: Vec<_> = names
+            .into_iter()
+            .map(|row| {
+                let cells = columns.iter().map(|column| cell(row, column));
+                (row, cells.collect::<Vec<_>>())
+            })
+            .collect();
+        let first =
+            |cells: &[Option<&Figure>]| cells.iter().flatten().next().map(|cell| cell.nanos);
+        rows.sort_by(|one, other| {
+            first(&one.1)
+                .partial_cmp(&first(&other.1))
+                .unwrap_or(Ordering::Equal)
+        });
+        let ours = ours
+            .iter()
+            .find_map(|ours| rows.iter().position(|(row, _)| row == ours));
+        Table {
+            name,
+            columns,
+            rows,
+            ours,
+        }
+    }
+
+    fn our_figure(&self, column: usize) -> Option<&'a Figure> {
+        self.rows[self.ours?].1[column]
+    }
+}
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "### {}\n", self.name)?;
+        writeln!(f, "| | {} |", self.columns.join(" | "))?;
+        writeln!(f, "| --- |{}", " ---: |".repeat(self.columns.len()))?;
+        for (place, (row, cells)) in self.rows.iter().enumerate() {
+            let is_ours = self.ours == Some(place);
+            let marked = if is_ours { "**" } else { "" };
+            write!(f, "| {marked}{row}{marked} |")?;
+            for (column, cell) in cells.iter().enumerate() {
+                let ours = self.our_figure(column).filter(|_| !is_ours);
+                match cell {
+                    Some(figure) => write!(f, " {} |", shown(figure, ours))?,
+                    None => write!(f, " |")?,
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// A cell: the figure, how far it is to be trusted if not far, and ours over it.
+fn shown(figure: &Figure, ours: Option<&Figure>) -> String {
+    let mut text = number(figure.nanos);
+    if figure.noise > NOISE {
+        let percent = figure.noise * 100.0;
+        write!(text, " ±{percent:.0}%").expect("strings take all");
+    }
+    if let Some(ours) = ours {
+        let ratio = ours.nanos / figure.nanos;
+        let bold = if ratio > 1.0 { "**" } else { "" };
+        write!(text, " ({bold}{ratio:.2}{bold})").expect("strings take all");
+    }
+    text
+}
+
+/// Nanoseconds with as many places as mean something.
+fn number(nanos: f64) -> String {
+    if nanos < 100.0 {
+        format!("{nanos:.2}")
+    } else if nanos < 10_000.0 {
+        format!("{nanos:.0}")
+    } else {
+        format!("{:.0}k", nanos / 1000.0)
+    }
+}
+
+/// By numbers where there are numbers: 2 before 10, 1,000 before 1,000,000.
+fn natural_order(one: &str, other: &str) -> Ordering {
+    pieces(one).cmp(&pieces(other))
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Piece {
+    Number(u64),
+    Letter(char),
+}
+
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut number: Option<u64> = None;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let digit = letter.to_digit(10).map(u64::from);
+        let separates = letter == ',' && letters.peek().is_some_and(char::is_ascii_digit);
+        match (digit, number) {
+            (Some(digit), _) => {
+                let sofar = number.unwrap_or(0).saturating_mul(10);
+                number = Some(sofar.saturating_add(digit));
+            }
+            (None, Some(_)) if separates => {}
+            (None, _) => {
+                pieces.extend(number.take().map(Piece::Number));
+                pieces.push(Piece::Letter(letter));
+            }
+        }
+    }
+    pieces.extend(number.map(Piece::Number));
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(row: &str, column: &str, nanos: f64) -> Figure {
+        Figure {
+            row: row.into(),
+            column: column.into(),
+            nanos,
+            noise: 0.0,
+            measured: SystemTime::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn columns_are_in_the_order_of_their_numbers() {
+        let mut columns = [
+            "burst 1,000,000",
+            "burst 10",
+            "burst 1,000",
+            "burst 1, work 10",
+            "burst 1, work 2",
+        ];
+        columns.sort_by(|one, other| natural_order(one, other));
+        assert_eq!(
+            columns,
+            [
+                "burst 1, work 2",
+                "burst 1, work 10",
+                "burst 10",
+                "burst 1,000",
+                "burst 1,000,000"
+            ]
+        );
+    }
+
+    #[test]
+    fn our_ratio_stands_beside_every_figure_and_a_loss_is_bold() {
+        let figures = [
+            figure("batched", "1 thread", 4.0),
+            figure("batched", "2 threads", 5.0),
+            figure("no pool", "1 thread", 2.0),
+            figure("mutex", "2 threads", 50.0),
+        ];
+        let table = Table::new("some group", &figures, &["batched".into()]);
+        let expected = "\
+            ### some group\n\n\
+            | | 1 thread | 2 threads |\n\
+            | --- | ---: | ---: |\n\
+            | no pool | 2.00 (**2.00**) | |\n\
+            | **batched** | 4.00 | 5.00 |\n\
+            | mutex | | 50.00 (0.10) |\n";
+        assert_eq!(table.to_string(), expected);
+    }
+
+    #[test]
+    fn a_noisy_figure_says_so() {
+        let noisy = Figure {
+            noise: 0.256,
+            ..figure("a", "b", 12_345.6)
+        };
+        assert_eq!(shown(&noisy, None), "12k ±26%");
+    }
+
+    #[test]
+    fn what_criterion_wrote_is_read_per_object() {
+        let home = tempfile::tempdir().expect("a directory");
+        let row = home
+            .path()
+            .join("growth")
+            .join("batched")
+            .join("cold")
+            .join("new");
+        fs::create_dir_all(&row).expect("a directory");
+        let benchmark = r#"{"group_id":"growth","function_id":"batched","value_str":"cold",
+            "throughput":{"Elements":10},"full_id":"x","directory_name":"x","title":"x"}"#;
+        fs::write(row.join("benchmark.json"), benchmark).expect("a file");
+        let interval = r#"{"confidence_level":0.95,"lower_bound":90.0,"upper_bound":110.0}"#;
+        let estimates = format!(
+            r#"{{"mean":null,"median":{{"confidence_interval":{interval},"point_estimate":100.0,"standard_error":1.0}}}}"#
+        );
+        fs::write(row.join("estimates.json"), estimates).expect("a file");
+        let groups = read_figures(home.path()).expect("figures");
+        let figure = &groups["growth"][0];
+        assert_eq!((figure.nanos, figure.noise), (10.0, 0.1));
+        assert_eq!((&*figure.row, &*figure.column), ("batched", "cold"));
+    }
+
+    #[test]
+    fn a_group_that_was_not_measured_is_an_error_that_names_those_that_were() {
+        let mut groups = Groups::new();
+        groups.insert("growth".into(), Vec::new());
+        let error = wanted(&groups, &["grwth".into()]).expect_err("no such group");
+        assert!(
+            error.contains("grwth") && error.contains("growth"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! Contenders without a pool library: what one writes by hand when objects are to be shared, and
+//! `Box`. Called by the criterion benches; each does the same work as the pools, reset included,
+//! but for `Box`, whose memory is left as it is.
+
+use std::mem::MaybeUninit;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_queue::{ArrayQueue, SegQueue};
+use pool_core::Poolable;
+
+use crate::contender::{Contender, fresh};
+use crate::payload::Message;
+
+/// Idle objects, kept where several threads find them.
+pub trait Shelf: Default {
+    /// Takes one, if there is any.
+    fn take(&self) -> Option<Box<Message>>;
+
+    /// Puts one back, or drops it where there is no room.
+    fn put(&self, object: Box<Message>);
+}
+
+/// A stack under the standard library's mutex.
+#[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "the boxes are what is handed out")]
+pub struct LockedVec(Mutex<Vec<Box<Message>>>);
+
+impl Shelf for LockedVec {
+    #[inline(always)]
+    fn take(&self) -> Option<Box<Message>> {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop()
+    }
+
+    #[inline(always)]
+    fn put(&self, object: Box<Message>) {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(object);
+    }
+}
+
+/// Crossbeam's queue without a bound.
+#[derive(Debug, Default)]
+pub struct Segments(SegQueue<Box<Message>>);
+
+impl Shelf for Segments {
+    #[inline(always)]
+    fn take(&self) -> Option<Box<Message>> {
+        self.0.pop()
+    }
+
+    #[inline(always)]
+    fn put(&self, object: Box<Message>) {
+        self.0.push(object);
+    }
+}
+
+/// Crossbeam's queue with a bound: room for as many objects as any workload has.
+#[derive(Debug)]
+pub struct Ring(ArrayQueue<Box<Message>>);
+
+impl Ring {
+    /// The most objects that a workload keeps in a shared pool.
+    pub const ROOM: usize = 132_000;
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Ring(ArrayQueue::new(Self::ROOM))
+    }
+}
+
+impl Shelf for Ring {
+    #[inline(always)]
+    fn take(&self) -> Option<Box<Message>> {
+        self.0.pop()
+    }
+
+    #[inline(always)]
+    fn put(&self, object: Box<Message>) {
+        // Never full: there is room for all that were made.
+        drop(self.0.push(object));
+    }
+}
+
+/// A pool by hand: a [`Shelf`], and a fresh object when there is nothing on it.
+#[derive(Debug, Default)]
+pub struct ByHand<S>(Arc<S>);
+
+impl<S> Clone for ByHand<S> {
+    fn clone(&self) -> Self {
+        ByHand(self.0.clone())
+    }
+}
+
+impl<S: Shelf> ByHand<S> {
+    /// With so many objects made now.
+    #[must_use]
+    pub fn filled(objects: usize) -> Self {
+        let shelf = S::default();
+        for _ in 0..objects {
+            shelf.put(fresh());
+        }
+        ByHand(Arc::new(shelf))
+    }
+}
+
+impl<S: Shelf> Contender for ByHand<S> {
+    type Handle = Box<Message>;
+
+    #[inline(always)]
+    fn acquire(&mut self) -> Self::Handle {
+        self.0.take().unwrap_or_else(fresh)
+    }
+
+    #[inline(always)]
+    fn object(handle: &mut Self::Handle) -> *mut Message {
+        &raw mut **handle
+    }
+
+    #[inline(always)]
+    fn release(&mut self, mut handle: Self::Handle) {
+        handle.reset();
+        self.0.put(handle);
+    }
+}
+
+/// `Box`, on whatever allocator the process has: memory as it is, neither made nor reset.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Boxed;
+
+impl<const BODY: usize> Contender<BODY> for Boxed {
+    type Handle = Box<MaybeUninit<Message<BODY>>>;
+
+    #[inline(always)]
+    fn acquire(&mut self) -> Self::Handle {
+        Box::new_uninit()
+    }
+
+    #[inline(always)]
+    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
+        handle.as_mut_ptr()
+    }
+
+    #[inline(always)]
+    fn release(&mut self, handle: Self::Handle) {
+        drop(handle);
+    }
+}
