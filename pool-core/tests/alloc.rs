@@ -548,4 +548,17 @@ fn what_an_object_and_a_pool_take() {
         );
         drop(held);
     }
+    for backend in Backend::ALL {
+        let (_, before) = live();
+        let unused = Pool::<Message>::builder().backend(backend).build().unwrap();
+        let (_, after) = live();
+        let taken = after - before;
+        assert!(taken <= 12 * 1_024, "{backend}: {taken} bytes for a pool");
+        drop(unused);
+    }
+    let (_, before) = live();
+    let unused = unsync::Pool::<Message>::new();
+    let (_, after) = live();
+    assert!(after - before <= 1_024, "unsync: {} bytes", after - before);
+    drop(unused);
 }

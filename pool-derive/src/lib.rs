@@ -10,10 +10,13 @@ mod ast;
 mod check;
 mod expand;
 mod fallback;
+mod derive;
 #[cfg(test)]
 mod snapshots;
 
 use proc_macro::TokenStream;
+
+use crate::derive::derive;
 
 /// Derives `Poolable`: how an object is made, and how each of its fields is made fresh again.
 ///
@@ -427,29 +430,4 @@ use proc_macro::TokenStream;
 #[proc_macro_derive(Poolable, attributes(poolable))]
 pub fn derive_poolable(input: TokenStream) -> TokenStream {
     derive(input.into()).into()
-}
-
-/// attr and ast read, check judges, expand writes; fallback is for when there were mistakes.
-fn derive(input: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
-    let input: syn::DeriveInput = match syn::parse2(input) {
-        Ok(input) => input,
-        Err(error) => return error.into_compile_error(),
-    };
-    let (ident, generics) = (input.ident.clone(), input.generics.clone());
-    let mut errors = fallback::Errors::default();
-    let input = ast::Input::read(input, &mut errors);
-    let krate = input.krate();
-    let plan = check::check(input, &mut errors);
-    let stub_fits = errors.stub_fits();
-    match (errors.finish(), plan) {
-        (Ok(()), Some(plan)) => expand::expand(&plan),
-        (result, _) => {
-            let mut output = match stub_fits {
-                true => fallback::stub(&ident, &generics, &krate),
-                false => proc_macro2::TokenStream::new(),
-            };
-            output.extend(result.err().map(syn::Error::into_compile_error));
-            output
-        }
-    }
 }
