@@ -245,13 +245,18 @@ impl<T> Chunk<T> {
     ///
     /// If the chunk exceeds the address space. Aborts, as a `Box` would, when memory is out.
     fn new(nodes: usize) -> Self {
-        let layout = Self::layout(nodes).expect("a growth step exceeds the address space");
-        // SAFETY: a node has a header, so the size is not 0.
+        Self::try_new(nodes).unwrap_or_else(|| {
+            let layout = Self::layout(nodes).expect("a growth step exceeds the address space");
+            handle_alloc_error(layout)
+        })
+    }
+
+    fn try_new(nodes: usize) -> Option<Self> {
+        let layout = Self::layout(nodes)?;
+        // SAFETY: a node has a header, so the size is not 0: there is a node at least.
         let memory = unsafe { alloc(layout) };
-        match NonNull::new(memory.cast()) {
-            Some(memory) => Chunk { memory, nodes },
-            None => handle_alloc_error(layout),
-        }
+        let memory = NonNull::new(memory.cast())?;
+        Some(Chunk { memory, nodes })
     }
 
     fn layout(nodes: usize) -> Option<Layout> {
@@ -360,9 +365,10 @@ impl<T> Chunks<T> {
         }
     }
 
-    /// Whether `nodes` nodes fit into the address space.
-    pub(crate) fn fits(nodes: usize) -> bool {
-        Chunk::<T>::layout(nodes).is_some()
+    /// Whether the allocator has memory for so many nodes, or says so: systems promise more than they
+    /// have.
+    pub(crate) fn can_be_had(nodes: usize) -> bool {
+        nodes == 0 || Chunk::<T>::try_new(nodes).is_some()
     }
 
     pub(crate) const fn node_size() -> usize {

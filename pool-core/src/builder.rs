@@ -137,7 +137,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     ///
     /// If the choices disagree: a batch size of 0, of more than 65,536, or for a backend without
     /// batches; a capacity or `grow_by` of 0; a prefill above the capacity or above `max_idle`; more
-    /// memory than there are addresses.
+    /// memory than can be had.
     ///
     /// # Panics
     ///

@@ -291,7 +291,9 @@ impl PoolConfig {
         }
         let grow_by = grow_by.map(|grow_by| grow_by.min(capacity.unwrap_or(usize::MAX)));
         for (what, objects) in [("prefill", prefill), ("grow_by", grow_by.unwrap_or(0))] {
-            if !Chunks::<T>::fits(objects) {
+            // Asked for, and given back: where it is needed, there is nobody to tell that it is not to
+            // be had.
+            if !Chunks::<T>::can_be_had(objects) {
                 return fail(BuildErrorKind::TooMuchMemory {
                     what,
                     objects,

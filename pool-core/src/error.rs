@@ -102,7 +102,7 @@ impl fmt::Display for BuildError {
                 node_size,
             } => write!(
                 f,
-                "{what} {objects} with {node_size} bytes an object exceeds the address space: \
+                "{what} {objects} with {node_size} bytes an object exceeds the memory that can be had: \
                  lower the {what}"
             ),
         }

@@ -94,17 +94,23 @@ fn prefill_above_max_idle() {
 }
 
 #[test]
-fn more_memory_than_there_are_addresses() {
+fn more_memory_than_can_be_had() {
     // An object of 8 bytes and 16 for its header.
     assert_eq!(
         message(builder().prefill(usize::MAX)),
-        "prefill 18446744073709551615 with 24 bytes an object exceeds the address space: lower the \
-         prefill"
+        "prefill 18446744073709551615 with 24 bytes an object exceeds the memory that can be had: \
+         lower the prefill"
+    );
+    // There are as many addresses; no system has memory for that.
+    assert_eq!(
+        message(builder().prefill(99_999_999_999_999_999)),
+        "prefill 99999999999999999 with 24 bytes an object exceeds the memory that can be had: \
+         lower the prefill"
     );
     assert_eq!(
         message(builder().grow_by(usize::MAX / 2)),
-        "grow_by 9223372036854775807 with 24 bytes an object exceeds the address space: lower the \
-         grow_by"
+        "grow_by 9223372036854775807 with 24 bytes an object exceeds the memory that can be had: \
+         lower the grow_by"
     );
     // Growth never goes beyond the capacity.
     let pool = builder().capacity(4).grow_by(usize::MAX).build().unwrap();
