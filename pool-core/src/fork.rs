@@ -6,12 +6,14 @@
 //! nobody else is. Nothing of this costs anything before somebody forks, except that pools are listed
 //! here from their making to their end.
 //!
-//! Who makes processes by `std::process::Command` does not come here: `posix_spawn` runs no handlers.
+//! Who makes processes by `std::process::Command` comes here only where std has to fork (`pre_exec` and its
+//! like): `posix_spawn` runs no handlers.
 #![allow(unsafe_code)] // Pools are listed by address, and locks held without guards.
 
 use std::mem;
 
 use crate::sync::{Mutex, seized};
+use crate::wait::Call;
 
 /// On which side of a fork a pool goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +28,14 @@ pub(crate) trait Fork {
     /// the one that is taken first elsewhere.
     fn before_fork(&self);
 
-    /// Lets them in again. Runs no code of the user's: other pools are still held.
+    /// Lets them in again, and gives the calls that are to be made when all pools have: here no code of
+    /// the user's may run, since others are still held.
     ///
     /// # Safety
     ///
     /// The calling thread has called [`before_fork`](Self::before_fork), and this not since; on the
     /// side of the child there is no other thread.
-    unsafe fn after_fork(&self, side: Side);
+    unsafe fn after_fork(&self, side: Side) -> Vec<Call>;
 }
 
 /// Takes a lock, for [`release`] to give it up.
@@ -42,15 +45,11 @@ pub(crate) fn seize<T>(mutex: &Mutex<T>) {
 
 /// # Safety
 ///
-/// The calling thread has [seized](seize) the lock; on the side of the child there is no other thread.
-pub(crate) unsafe fn release<T>(mutex: &Mutex<T>, side: Side) {
-    match side {
-        // SAFETY: by contract.
-        Side::Parent => unsafe { seized::unlock(mutex) },
-        // The threads that wait for it here are the parent's, and must not be given it.
-        // SAFETY: by contract.
-        Side::Child => unsafe { seized::make_anew(mutex) },
-    }
+/// The calling thread has [seized](seize) the lock.
+pub(crate) unsafe fn release<T>(mutex: &Mutex<T>) {
+    // In a child too: the lock is a word, and those who wait for it are not there.
+    // SAFETY: by contract.
+    unsafe { seized::unlock(mutex) };
 }
 
 pub(crate) use self::registry::{list, strike};
@@ -61,9 +60,9 @@ mod registry {
     use std::collections::BTreeMap;
     use std::mem;
     use std::ptr::NonNull;
-    use std::sync::Once;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
-    use super::{Fork, Side, release};
+    use super::{Call, Fork, Side, release};
     use crate::sync::{Mutex, seized};
 
     /// A pool, whatever its type.
@@ -71,7 +70,7 @@ mod registry {
     struct Entry {
         pool: NonNull<()>,
         before: unsafe fn(NonNull<()>),
-        after: unsafe fn(NonNull<()>, Side),
+        after: unsafe fn(NonNull<()>, Side) -> Vec<Call>,
     }
 
     // SAFETY: `list` asks for a pool that any thread may share.
@@ -86,12 +85,14 @@ mod registry {
     ///
     /// The pool is alive until then, and what `Fork` does with it may be done by any thread.
     pub(crate) unsafe fn list<P: Fork>(pool: NonNull<P>) {
-        static INSTALLED: Once = Once::new();
-        INSTALLED.call_once(|| {
+        static INSTALLED: AtomicBool = AtomicBool::new(false);
+        // Nobody waits for who installs them: a fork meanwhile would leave a child waiting for ever.
+        // Relaxed: it says nothing about other memory.
+        if !INSTALLED.swap(true, Ordering::Relaxed) {
             // SAFETY: the handlers take no arguments and do not unwind. If there is no memory for
             // them, forks are as they would be without this module.
             unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
-        });
+        }
         let entry = Entry {
             pool: pool.cast(),
             // SAFETY: called for a pool that is listed, and so alive, as a `P`.
@@ -100,7 +101,7 @@ mod registry {
                 // SAFETY: as above.
                 let pool = unsafe { pool.cast::<P>().as_ref() };
                 // SAFETY: called once after the other, by the same thread.
-                unsafe { pool.after_fork(side) };
+                unsafe { pool.after_fork(side) }
             },
         };
         POOLS.lock().insert(pool.addr().get(), entry);
@@ -132,13 +133,15 @@ mod registry {
     fn after(side: Side) {
         // SAFETY: `before` took the lock, on this thread.
         let pools = unsafe { seized::guard(&POOLS) };
+        let mut calls = Vec::new();
         for entry in pools.values() {
             // SAFETY: listed, and at rest since `before`.
-            unsafe { (entry.after)(entry.pool, side) };
+            calls.extend(unsafe { (entry.after)(entry.pool, side) });
         }
         mem::forget(pools);
         // SAFETY: as above, and the guard is gone.
-        unsafe { release(&POOLS, side) };
+        unsafe { release(&POOLS) };
+        calls.into_iter().for_each(Call::ring);
     }
 }
 
@@ -155,7 +158,7 @@ mod registry {
             pool.before_fork();
             for side in [Side::Parent, Side::Child] {
                 // SAFETY: as on the machine.
-                unsafe { pool.after_fork(side) };
+                drop(unsafe { pool.after_fork(side) });
             }
         };
     }

@@ -23,6 +23,7 @@ use crate::panics::{FirstPanic, destroy_value, for_each_despite_panics};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 use crate::trace;
 use crate::trim::{Keep, Period};
+use crate::wait::Call;
 
 /// One pool.
 // The order is the layout: first what every hit reads and nobody writes.
@@ -327,13 +328,13 @@ impl<T, L: Lifecycle<T>> Fork for Inner<T, L> {
         fork::seize(self.period.lock_of());
     }
 
-    unsafe fn after_fork(&self, side: Side) {
+    unsafe fn after_fork(&self, side: Side) -> Vec<Call> {
         // SAFETY: by contract.
-        unsafe { fork::release(self.period.lock_of(), side) };
+        unsafe { fork::release(self.period.lock_of()) };
         // SAFETY: by contract.
-        unsafe { self.arena.after_fork(side) };
+        unsafe { self.arena.after_fork() };
         // SAFETY: by contract.
-        unsafe { self.store.after_fork(&self.ledger, side) };
+        unsafe { self.store.after_fork(&self.ledger, side) }
     }
 }
 

@@ -40,9 +40,8 @@ use crate::wait::Ticket;
 /// A child of `fork` has its own copy of the pool, and may use it, whatever other threads of its parent
 /// were doing: before the fork every pool is brought to rest, which waits for calls that are under way
 /// to get out of its locks and caches. Nobody waits in the child. What the parent's other threads held
-/// is in use there for ever, and counts under the bound. Where the child is to start threads, it does
-/// better to make pools of its own: in theory a lock that the parent's threads were just waiting for can
-/// fail to wake one of theirs.
+/// is in use there for ever, and counts under the bound. Handlers of the user's for a fork
+/// (`pthread_atfork`) must not use a pool, and a signal handler must not fork: pools may be held then.
 ///
 /// # Examples
 ///
@@ -479,6 +478,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             config,
             ..
         } = self.inner();
+        if n == 0 {
+            // Without a buffer, which an empty burst could not give back.
+            // SAFETY: no node is no node of another pool.
+            let nothing = unsafe { Burst::new(Vec::new()) };
+            return match store.is_closed() {
+                true => Err(AcquireError::Closed),
+                false => Ok(nothing),
+            };
+        }
         let mut surplus = Vec::new();
         let taken = store.take_many(ledger, n, &mut surplus);
         self.inner().tell_revocations();

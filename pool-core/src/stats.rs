@@ -4,7 +4,8 @@
 ///
 /// Gathered when asked for, under the backend's lock: a hit counts nothing. With handles at rest,
 /// that is while no thread is inside a call, the counts are exact, and
-/// `created - destroyed == idle + in_use`. Under load each is close to what was true during the call.
+/// `created - destroyed == idle + in_use`. Under load each is close to what was true during the call, and
+/// `created` may be less by an object or two than it was a moment ago.
 ///
 /// # Examples
 ///

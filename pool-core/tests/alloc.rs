@@ -117,6 +117,7 @@ fn memory() {
         resets_on_acquire_ask_for_nothing(backend);
         two_threads_ask_for_nothing(backend);
         bursts_of_two_threads_ask_for_nothing(backend);
+        a_burst_of_none_asks_for_nothing(backend);
         what_leaves_and_joins_uses_the_same_memory(backend);
         reserve_and_trim_do_not_grow(backend);
         trim_gives_memory_back(backend);
@@ -237,6 +238,16 @@ fn two_threads_ask_for_nothing(backend: Backend) {
     if support::caches(backend) {
         assert!(pool.stats().exchanges > before + 100);
     }
+}
+
+fn a_burst_of_none_asks_for_nothing(backend: Backend) {
+    let pool = bounded(backend, 100);
+    let round = || {
+        drop(pool.acquire_many(32));
+        assert!(pool.acquire_many(0).is_empty());
+    };
+    (0..100).for_each(|_| round());
+    assert_eq!(blocks_of(|| (0..1_000).for_each(|_| round())), 0);
 }
 
 fn bursts_of_two_threads_ask_for_nothing(backend: Backend) {

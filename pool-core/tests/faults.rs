@@ -166,6 +166,9 @@ fn wait_for((pid, mut said): (libc::pid_t, File)) -> (End, String) {
 /// One thing that asks for memory, `arm` called when the fuse is to be lit.
 type Asks = fn(Backend, &dyn Fn());
 
+/// The code with which a process ends that was told that memory is not to be had.
+const TOLD: i32 = 3;
+
 const ASKING: [(&str, Asks); 9] = [
     ("growth", |backend, arm| {
         let pool = Pool::<[u64; 8]>::builder().backend(backend).grow_by(4);
@@ -179,7 +182,16 @@ const ASKING: [(&str, Asks); 9] = [
     ("prefill", |backend, arm| {
         let builder = Pool::<u64>::builder().backend(backend).prefill(20);
         arm();
-        let pool = builder.build().unwrap();
+        // The first block is asked for where it can be told that there is none.
+        let pool = builder.build().unwrap_or_else(|error| {
+            FUSE.set(0);
+            assert!(
+                error
+                    .to_string()
+                    .contains("exceeds the memory that can be had")
+            );
+            std::process::exit(TOLD)
+        });
         FUSE.set(0);
         assert_eq!(pool.idle(), if keeps(backend) { 20 } else { 0 });
     }),
@@ -264,7 +276,8 @@ const ASKING: [(&str, Asks); 9] = [
     }),
 ];
 
-/// Each block in turn is refused, in a process of its own. It ends where Rust ends it and says so, or, once
+/// Each block in turn is refused, in a process of its own. It ends where Rust ends it and says so, or with
+/// an error where there is somebody to tell, or, once
 /// the fuse is longer than what is asked for, goes on with every count in order. It does not hang, nor go
 /// on with a place lost, nor fall over what was half done.
 fn refused_memory_ends_the_process_and_nothing_else_does(backend: Backend) {
@@ -279,6 +292,7 @@ fn refused_memory_ends_the_process_and_nothing_else_does(backend: Backend) {
                     assert!(said.contains("memory allocation of"), "{what}: {said}");
                     refused += 1;
                 }
+                (End::Code(TOLD), _) => refused += 1,
                 (End::Code(0), _) => break,
                 (end, said) => panic!("{what}, block {turn}: {end:?} {said}"),
             }

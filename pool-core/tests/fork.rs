@@ -227,3 +227,101 @@ fn those_who_wait_are_left_behind() {
         }
     });
 }
+
+/// A child with threads of its own, of a parent most of whose threads are asleep in a lock or a queue:
+/// what they sleep in is not for the child's to trip over.
+#[test]
+fn threads_of_a_child_of_many_that_wait() {
+    let _alone = alone();
+    within_reason(|| {
+        for backend in Backend::ALL {
+            let builder = Pool::<Vec<u8>>::builder().backend(backend).capacity(4);
+            let pool = builder.build().unwrap();
+            let stop = AtomicBool::new(false);
+            thread::scope(|scope| {
+                let _stop = StopAtEnd(&stop);
+                for _ in 0..40 {
+                    scope.spawn(|| {
+                        while !stop.load(Ordering::Relaxed) {
+                            let object = pool.acquire_timeout(Duration::from_millis(5));
+                            thread::sleep(Duration::from_micros(50));
+                            drop(object);
+                        }
+                    });
+                }
+                for _ in 0..support::scaled(20) {
+                    thread::sleep(Duration::from_micros(300));
+                    fork(|| {
+                        let builder = Pool::<Vec<u8>>::builder().backend(backend).capacity(2);
+                        let own = builder.build().unwrap();
+                        thread::scope(|scope| {
+                            for _ in 0..8 {
+                                scope.spawn(|| {
+                                    for _ in 0..200 {
+                                        drop(own.acquire_timeout(Duration::from_micros(100)));
+                                        drop(own.acquire());
+                                    }
+                                });
+                            }
+                        });
+                        assert_eq!(own.in_use(), 0);
+                    });
+                }
+            });
+        }
+    });
+}
+
+/// A task that waits behind a thread: in the child the thread is gone, and the task is served.
+#[cfg(feature = "async")]
+#[test]
+fn a_task_behind_a_thread_is_served_in_the_child() {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    let _alone = alone();
+    within_reason(|| {
+        for backend in Backend::ALL {
+            let builder = Pool::<Vec<u8>>::builder().backend(backend).capacity(2);
+            let pool = builder.build().unwrap();
+            let held = pool.acquire();
+            thread::scope(|scope| {
+                scope.spawn(|| drop(pool.acquire_many(2)));
+                support::until(|| pool.stats().waits == 1);
+                let mut task = pin!(pool.acquire_async());
+                let mut context = Context::from_waker(Waker::noop());
+                assert!(task.as_mut().poll(&mut context).is_pending());
+                fork(|| {
+                    let polled = task.as_mut().poll(&mut context);
+                    assert!(matches!(polled, Poll::Ready(Ok(_))), "{backend}");
+                });
+                drop(held);
+                support::until(|| task.as_mut().poll(&mut context).is_ready());
+            });
+        }
+    });
+}
+
+/// The first pool of a process is made in one thread while another forks.
+#[test]
+fn a_fork_while_the_first_pool_is_made() {
+    let _alone = alone();
+    within_reason(|| {
+        for delay in 0..support::scaled(20) {
+            // A process of its own, in which another test may not have made a pool before.
+            fork(|| {
+                let start = Barrier::new(2);
+                thread::scope(|scope| {
+                    scope.spawn(|| {
+                        start.wait();
+                        drop(Pool::<Vec<u8>>::new());
+                    });
+                    start.wait();
+                    thread::sleep(Duration::from_micros(150 * delay as u64));
+                    fork(|| drop(Pool::<Vec<u8>>::new().acquire()));
+                });
+            });
+        }
+    });
+}

@@ -152,12 +152,12 @@ impl<T> Arena<T> {
     /// # Safety
     ///
     /// As for [`Fork::after_fork`](fork::Fork::after_fork).
-    pub(crate) unsafe fn after_fork(&self, side: fork::Side) {
+    pub(crate) unsafe fn after_fork(&self) {
         if let Kind::Chunked { chunks, growth } = &self.kind {
             // SAFETY: by contract.
-            unsafe { fork::release(chunks, side) };
+            unsafe { fork::release(chunks) };
             // SAFETY: by contract.
-            unsafe { fork::release(growth, side) };
+            unsafe { fork::release(growth) };
         }
     }
 }

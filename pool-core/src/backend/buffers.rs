@@ -36,6 +36,12 @@ impl Buffers {
         }
     }
 
+    /// Lets go of those kept: a large burst's is as large.
+    pub(super) fn clear(&self) {
+        let kept: Vec<_> = self.0.lock().drain(..).collect();
+        drop(kept);
+    }
+
     /// The lock, for a fork.
     pub(crate) fn lock_of(&self) -> &Mutex<Vec<Vec<NodePtr>>> {
         &self.0

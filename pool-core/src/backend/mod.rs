@@ -25,7 +25,7 @@ use crate::error::AcquireError;
 use crate::fork::Side;
 use crate::ledger::Ledger;
 use crate::trim::Keep;
-use crate::wait::{Grant, Ticket};
+use crate::wait::{Call, Grant, Ticket};
 
 /// What came of looking for an object.
 #[derive(Debug)]
@@ -155,12 +155,12 @@ pub(crate) trait Store {
     /// Has every other thread outside and kept there.
     fn before_fork(&self);
 
-    /// Lets them in again; in a child, without those who waited.
+    /// Lets them in again; in a child, without the threads that waited. Gives the calls to make.
     ///
     /// # Safety
     ///
     /// As for [`Fork::after_fork`](crate::fork::Fork::after_fork).
-    unsafe fn after_fork(&self, ledger: &Ledger, side: Side);
+    unsafe fn after_fork(&self, ledger: &Ledger, side: Side) -> Vec<Call>;
 
     /// Objects made so far, and how many of them are alive.
     fn totals(&self, ledger: &Ledger) -> (u64, usize) {
@@ -208,9 +208,9 @@ macro_rules! centre_in_slots {
             self.slots.before_fork(self);
         }
 
-        unsafe fn after_fork(&self, ledger: &Ledger, side: Side) {
+        unsafe fn after_fork(&self, ledger: &Ledger, side: Side) -> Vec<Call> {
             // SAFETY: by contract.
-            unsafe { self.slots.after_fork(self, ledger, side) };
+            unsafe { self.slots.after_fork(self, ledger, side) }
         }
     };
 }
@@ -371,9 +371,9 @@ impl Store for AnyStore {
         each!(self, store => store.before_fork());
     }
 
-    unsafe fn after_fork(&self, ledger: &Ledger, side: Side) {
+    unsafe fn after_fork(&self, ledger: &Ledger, side: Side) -> Vec<Call> {
         // SAFETY: by contract.
-        each!(self, store => unsafe { store.after_fork(ledger, side) });
+        each!(self, store => unsafe { store.after_fork(ledger, side) })
     }
 
     fn totals(&self, ledger: &Ledger) -> (u64, usize) {

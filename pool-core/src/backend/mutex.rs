@@ -161,6 +161,7 @@ impl Store for MutexStack {
         let oldest = nodes.drain(..surplus).collect();
         if surplus > 0 {
             nodes.shrink_to_fit();
+            self.buffers.clear();
         }
         oldest
     }

@@ -276,6 +276,9 @@ impl Store for Queue {
         let surplus = low_water.surplus(self.objects.len(), keep);
         let oldest = iter::from_fn(|| self.pop()).take(surplus).collect();
         self.low_water.store(low_water.get(), Ordering::Relaxed);
+        if surplus > 0 {
+            self.buffers.clear();
+        }
         oldest
     }
 

@@ -30,21 +30,31 @@ mod imp {
 mod imp {
     #![allow(unsafe_code)] // The system call.
 
-    use std::sync::OnceLock;
-    use std::sync::atomic::{Ordering, compiler_fence};
+    use std::sync::atomic::{AtomicU8, Ordering, compiler_fence};
 
     fn membarrier(command: libc::c_int) -> bool {
         // SAFETY: the call takes three integers and touches no memory of ours.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 
-    /// Registers the process, once, and tries the barrier.
+    /// Registers the process, and tries the barrier, the first time.
     pub(crate) fn available() -> bool {
-        static AVAILABLE: OnceLock<bool> = OnceLock::new();
-        *AVAILABLE.get_or_init(|| {
-            membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
-                && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
-        })
+        const UNKNOWN: u8 = 0;
+        const YES: u8 = 1;
+        const NO: u8 = 2;
+        // Nobody waits for who asks first: that may take milliseconds, and a fork meanwhile would leave
+        // a child waiting for ever. To ask twice does no harm.
+        static AVAILABLE: AtomicU8 = AtomicU8::new(UNKNOWN);
+        // Relaxed, both: the answer says nothing about other memory.
+        match AVAILABLE.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let available = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
+                    && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+                AVAILABLE.store(if available { YES } else { NO }, Ordering::Relaxed);
+                available
+            }
+            answer => answer == YES,
+        }
     }
 
     #[inline(always)]

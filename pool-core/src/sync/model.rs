@@ -38,10 +38,6 @@ pub(crate) mod seized {
     pub(crate) unsafe fn unlock<T>(_mutex: &Mutex<T>) {
         unreachable!()
     }
-
-    pub(crate) unsafe fn make_anew<T>(_mutex: &Mutex<T>) {
-        unreachable!()
-    }
 }
 
 pub(crate) struct Condvar(loom::sync::Condvar);

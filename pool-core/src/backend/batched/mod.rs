@@ -76,7 +76,8 @@ pub(crate) fn push_hit(slot: &CacheSlot, node: NodePtr) -> bool {
 pub(crate) fn pop_many_hit(slot: &CacheSlot, n: usize) -> Option<Vec<NodePtr>> {
     let word = slot.enter_to_take_many(n.saturating_mul(size_of::<NodePtr>()))?;
     work_inside(slot, word, |cache, word| {
-        if n > cache.buffer.capacity() {
+        // None are not at hand either: there would be nothing by which the buffer finds its way back.
+        if n.wrapping_sub(1) >= cache.buffer.capacity() {
             return (None, word);
         }
         let mut nodes = mem::take(&mut cache.buffer);
@@ -418,6 +419,9 @@ impl Store for Batched {
         let vacant = centre.take_vacant();
         drop(centre);
         drop(vacant);
+        if !surplus.is_empty() {
+            self.buffers.clear();
+        }
         surplus
     }
 

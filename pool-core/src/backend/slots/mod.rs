@@ -521,11 +521,17 @@ impl<C: Centre> Slots<C> {
     /// # Safety
     ///
     /// As for [`Fork::after_fork`](crate::fork::Fork::after_fork).
-    pub(crate) unsafe fn after_fork(&self, idle: &impl Idle<C>, ledger: &Ledger, side: Side) {
+    pub(crate) unsafe fn after_fork(
+        &self,
+        idle: &impl Idle<C>,
+        ledger: &Ledger,
+        side: Side,
+    ) -> Vec<Call> {
         if let Some(buffers) = idle.buffers() {
-            // SAFETY: by contract.
-            unsafe { fork::release(buffers.lock_of(), side) };
+            // SAFETY: seized in `before_fork`.
+            unsafe { fork::release(buffers.lock_of()) };
         }
+        let mut calls = Vec::new();
         if side == Side::Child {
             // SAFETY: the lock is held since `before_fork`, without a guard.
             let inside = unsafe { seized::guard(&self.centre) };
@@ -533,11 +539,12 @@ impl<C: Centre> Slots<C> {
                 inside,
                 untold: &self.untold,
             };
-            centre.forget_threads(idle, ledger);
+            centre.forget_threads(idle, ledger, &mut calls);
             mem::forget(centre);
         }
-        // SAFETY: by contract; the guard is gone.
-        unsafe { fork::release(&self.centre, side) };
+        // SAFETY: as above; the guard is gone.
+        unsafe { fork::release(&self.centre) };
+        calls
     }
 }
 
@@ -586,18 +593,22 @@ impl<C: Centre> Locked<'_, C> {
         drop(call);
     }
 
-    /// Forgets the threads that waited where this process was forked from. What they were given goes
-    /// to the idle objects; one that may not be kept stays in use for ever.
-    fn forget_threads(&mut self, idle: &impl Idle<C>, ledger: &Ledger) {
+    /// Forgets the threads that waited where this process was forked from. What they were given goes to
+    /// the tasks that are left, or is idle; an object that may not be kept stays in use for ever.
+    fn forget_threads(&mut self, idle: &impl Idle<C>, ledger: &Ledger, calls: &mut Vec<Call>) {
         let Inside {
             waiters, shared, ..
         } = &mut *self.inside;
         for grant in waiters.forget_threads() {
             for node in grant.nodes {
-                let _ = idle.keep(shared, node);
+                match waiters.offer(node) {
+                    Ok(call) => calls.extend(call),
+                    Err(node) => _ = idle.keep(shared, node),
+                }
             }
             ledger.withdraw(grant.admitted);
         }
+        waiters.offer_room(ledger, calls);
     }
 
     /// Leaves an object's place under the bound to who waits, or else to anyone; gives the lock up,

@@ -104,7 +104,11 @@ impl<S, M> Slot<S, M> {
     /// [`enter`](Self::enter), if the word is at least `bytes` below the high bound.
     #[inline(always)]
     pub(crate) fn enter_to_put_many(&self, bytes: usize) -> Option<Word> {
-        // Relaxed: see `enter_if`. A word is an address, and above the bound of a revoked slot.
+        debug_assert!(
+            bytes > 0,
+            "the bound of a revoked slot is no bound for nothing"
+        );
+        // Relaxed: see `enter_if`. Some bytes more are above the bound of a revoked slot.
         self.enter_if(|slot, word| {
             word.addr().saturating_add(bytes) <= slot.high.load(Ordering::Relaxed)
         })
