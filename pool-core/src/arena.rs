@@ -1,9 +1,9 @@
 //! The memory of objects: nodes in chunks. Raw pointers to objects start and end here.
 //!
-//! A node is the header and the object, which never moves. When the object is destroyed or detached
-//! the node is vacant, and the next object made goes into it. Chunks are filled from the front, so
-//! memory that was never used is never touched. A chunk whose nodes are all vacant is freed when the
-//! pool is trimmed, and all are with the pool.
+//! A node is where an object lives, which never moves, with a header before it. When the object is
+//! destroyed or detached the node is vacant, and the next object made goes into it. Chunks are filled
+//! from the front, so memory that was never used is never touched. A chunk whose nodes are all vacant
+//! is freed when the pool is trimmed, and all are with the pool.
 //!
 //! [`Chunks`] is the bare structure, for one thread; [`Arena`] locks it, and never while memory is
 //! asked for: one thread can grow the pool while others find vacant nodes.
@@ -51,17 +51,38 @@ pub(crate) struct Header {
     number: Cell<Number>,
 }
 
-/// A node: where an object lives.
-#[repr(C)]
+/// A node: where an object lives. Always in a [`Lot`], behind its header: pointers to nodes may be
+/// followed to either (NODE-LOT).
+///
+/// The address of a node is that of its object, so a handle, which is the one, is the other too.
+#[repr(transparent)]
 pub(crate) struct Node<T> {
-    header: Header,
     value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// A node and its header, as they lie in a chunk.
+#[repr(C)]
+struct Lot<T> {
+    header: Header,
+    node: Node<T>,
+}
+
+impl<T> Lot<T> {
+    /// The node.
+    ///
+    /// # Safety
+    ///
+    /// `lot` is within a chunk, or at its end.
+    unsafe fn node(lot: NonNull<Self>) -> NonNull<Node<T>> {
+        // SAFETY: the offset is within the lot; of an object without a size, at its end.
+        unsafe { lot.cast::<u8>().add(offset_of!(Lot<T>, node)) }.cast()
+    }
 }
 
 /// A node that holds an object, whatever its type: all that backends know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub(crate) struct NodePtr(NonNull<Header>);
+pub(crate) struct NodePtr(NonNull<()>);
 
 // SAFETY: an address. Whoever makes a reference of it answers for the thread it does so on; the
 // pool that a `NodePtr` travels in is `Send` and `Sync` only as far as `T` is `Send`.
@@ -92,9 +113,17 @@ impl<T> Node<T> {
     /// `node` is alive: its chunk has not been freed (NODE-LIVES).
     #[inline(always)]
     unsafe fn header<'a>(node: NonNull<Self>) -> &'a Header {
+        let lot = Self::lot(node).cast::<Header>();
         // SAFETY: alive by contract; headers are initialised before a node is given out, and only
         // shared references to them are ever made.
-        unsafe { node.cast::<Header>().as_ref() }
+        unsafe { lot.as_ref() }
+    }
+
+    /// The lot that the node is in.
+    #[inline(always)]
+    fn lot(node: NonNull<Self>) -> NonNull<Lot<T>> {
+        // SAFETY: undoes what `Lot::node` did (NODE-LOT).
+        unsafe { node.cast::<u8>().sub(offset_of!(Lot<T>, node)) }.cast()
     }
 
     /// The pool that the node's object belongs to.
@@ -130,15 +159,9 @@ impl<T> Node<T> {
     }
 
     /// The address of the object.
-    ///
-    /// # Safety
-    ///
-    /// `node` is alive.
     #[inline(always)]
-    pub(crate) unsafe fn value(node: NonNull<Self>) -> NonNull<T> {
-        // SAFETY: the offset is within the node.
-        let value = unsafe { node.cast::<u8>().add(offset_of!(Node<T>, value)) };
-        value.cast()
+    pub(crate) fn value(node: NonNull<Self>) -> NonNull<T> {
+        node.cast()
     }
 
     /// The object.
@@ -148,10 +171,8 @@ impl<T> Node<T> {
     /// `node` holds an object, which is the caller's alone for `'a`.
     #[inline(always)]
     pub(crate) unsafe fn object<'a>(node: NonNull<Self>) -> &'a mut T {
-        // SAFETY: alive, as its object is.
-        let mut value = unsafe { Self::value(node) };
         // SAFETY: by contract.
-        unsafe { value.as_mut() }
+        unsafe { Self::value(node).as_mut() }
     }
 
     /// Moves the object out. The node is vacant then.
@@ -160,36 +181,30 @@ impl<T> Node<T> {
     ///
     /// `node` holds an object, which is the caller's alone.
     pub(crate) unsafe fn take_object(node: NonNull<Self>) -> T {
-        // SAFETY: alive, as its object is.
-        let value = unsafe { Self::value(node) };
         // SAFETY: by contract.
-        unsafe { value.read() }
+        unsafe { Self::value(node).read() }
     }
 
-    /// The node of the object at `value`.
+    /// The node of the object at `value`, which came from [`value`](Self::value), with its provenance.
+    pub(crate) fn of_value(value: NonNull<T>) -> NonNull<Self> {
+        value.cast()
+    }
+
+    /// The node in memory that was never one before, whose header is written.
     ///
     /// # Safety
     ///
-    /// `value` came from [`value`](Self::value), with its provenance.
-    pub(crate) unsafe fn of_value(value: NonNull<T>) -> NonNull<Self> {
-        // SAFETY: undoes what `value` did.
-        let node = unsafe { value.cast::<u8>().sub(offset_of!(Node<T>, value)) };
-        node.cast()
-    }
-
-    /// Writes the header of memory that was never a node before.
-    ///
-    /// # Safety
-    ///
-    /// `node` is memory for a node, and the caller's alone.
-    unsafe fn prepare(node: NonNull<Self>) {
+    /// `lot` is memory for a node, and the caller's alone.
+    unsafe fn prepare(lot: NonNull<Lot<T>>) -> NonNull<Self> {
         let header = Header {
             link: Cell::new(ptr::null()),
             sharers: AtomicU32::new(0),
             number: Cell::new(NO_POOL),
         };
         // SAFETY: by contract.
-        unsafe { node.cast::<Header>().write(header) };
+        unsafe { lot.cast::<Header>().write(header) };
+        // SAFETY: by contract.
+        unsafe { Lot::node(lot) }
     }
 
     /// Makes an object in a vacant node.
@@ -207,10 +222,8 @@ impl<T> Node<T> {
         number: Number,
         make: impl FnOnce(Place<'_, T>) -> Ready<'_, T>,
     ) {
-        // SAFETY: alive by contract.
-        let value = unsafe { Self::value(node) };
         // SAFETY: the caller's alone; uninitialised memory is a valid `MaybeUninit`.
-        let place = unsafe { value.cast::<MaybeUninit<T>>().as_mut() };
+        let place = unsafe { node.cast::<MaybeUninit<T>>().as_mut() };
         Place::new(place).fill_with(make).into_ptr();
         // SAFETY: by contract.
         let header = unsafe { Self::header(node) };
@@ -222,8 +235,8 @@ impl<T> Node<T> {
 /// Nodes for one thread.
 pub(crate) struct Chunks<T> {
     chunks: Vec<Chunk<T>>,
-    /// The first node of the newest chunk that was never used, and how many there are.
-    fresh: NonNull<Node<T>>,
+    /// The first lot of the newest chunk that was never used, and how many there are.
+    fresh: NonNull<Lot<T>>,
     fresh_left: usize,
     /// How far the pages of the newest chunk were brought in.
     brought_in: usize,
@@ -236,7 +249,7 @@ pub(crate) struct Chunks<T> {
 
 /// Memory for nodes.
 pub(crate) struct Chunk<T> {
-    memory: NonNull<Node<T>>,
+    memory: NonNull<Lot<T>>,
     nodes: usize,
 }
 
@@ -253,14 +266,14 @@ impl<T> Chunk<T> {
 
     fn try_new(nodes: usize) -> Option<Self> {
         let layout = Self::layout(nodes)?;
-        // SAFETY: a node has a header, so the size is not 0: there is a node at least.
+        // SAFETY: a lot has a header, so the size is not 0: there is a node at least.
         let memory = unsafe { alloc(layout) };
         let memory = NonNull::new(memory.cast())?;
         Some(Chunk { memory, nodes })
     }
 
     fn layout(nodes: usize) -> Option<Layout> {
-        Layout::array::<Node<T>>(nodes).ok()
+        Layout::array::<Lot<T>>(nodes).ok()
     }
 
     /// Frees the chunk, and has its pages leave the memory of the process at once, where the system
@@ -286,7 +299,7 @@ impl<T> Drop for Chunk<T> {
 
 /// How many nodes of a chunk are free: vacant, or never used.
 struct Tally<T> {
-    memory: NonNull<Node<T>>,
+    memory: NonNull<Lot<T>>,
     nodes: usize,
     free: usize,
 }
@@ -300,9 +313,9 @@ impl<T> Tally<T> {
         }
     }
 
-    /// That of the chunk that `node` is in, given those of all chunks in the order of addresses.
-    fn find(tallies: &mut [Self], node: NonNull<Node<T>>) -> Option<&mut Self> {
-        let after = tallies.partition_point(|tally| tally.memory <= node);
+    /// That of the chunk that `lot` is in, given those of all chunks in the order of addresses.
+    fn find(tallies: &mut [Self], lot: NonNull<Lot<T>>) -> Option<&mut Self> {
+        let after = tallies.partition_point(|tally| tally.memory <= lot);
         tallies.get_mut(after.checked_sub(1)?)
     }
 }
@@ -337,24 +350,23 @@ impl<T> Chunks<T> {
         if self.fresh_left == 0 {
             return None;
         }
-        let node = self.fresh;
+        let lot = self.fresh;
         self.fresh_left -= 1;
         // SAFETY: within the newest chunk, or one past its end.
-        self.fresh = unsafe { node.add(1) };
+        self.fresh = unsafe { lot.add(1) };
         if self.fresh.addr().get() > self.brought_in {
-            self.bring_in(node);
+            self.bring_in(lot);
         }
         // SAFETY: within the chunk, and never used before.
-        unsafe { Node::prepare(node) };
-        Some(node)
+        Some(unsafe { Node::prepare(lot) })
     }
 
-    /// Brings in the next pages of the newest chunk, from `node` on. The last ones, and those of a
+    /// Brings in the next pages of the newest chunk, from `lot` on. The last ones, and those of a
     /// chunk that is small, come as they are touched.
     #[cold]
-    fn bring_in(&mut self, node: NonNull<Node<T>>) {
-        let left = (self.fresh_left + 1) * size_of::<Node<T>>();
-        let start = node.as_ptr().cast::<u8>();
+    fn bring_in(&mut self, lot: NonNull<Lot<T>>) {
+        let left = (self.fresh_left + 1) * Self::node_size();
+        let start = lot.as_ptr().cast::<u8>();
         // Never again for this chunk, unless the next step is whole.
         self.brought_in = usize::MAX;
         if left >= pages::STEP {
@@ -372,8 +384,9 @@ impl<T> Chunks<T> {
         nodes == 0 || core::hint::black_box(Chunk::<T>::try_new(nodes)).is_some()
     }
 
+    /// What a node takes in memory, its header included, in bytes.
     pub(crate) const fn node_size() -> usize {
-        size_of::<Node<T>>()
+        size_of::<Lot<T>>()
     }
 
     /// How many nodes there are, vacant or not.
@@ -410,18 +423,18 @@ impl<T> Chunks<T> {
         }
         let vacant = self.vacant_nodes();
         for node in vacant.clone() {
-            if let Some(tally) = Tally::find(&mut tallies, node) {
+            if let Some(tally) = Tally::find(&mut tallies, Node::lot(node)) {
                 tally.free += 1;
             }
         }
         let mut is_unused =
-            |node| Tally::find(&mut tallies, node).is_some_and(|tally| tally.free == tally.nodes);
+            |lot| Tally::find(&mut tallies, lot).is_some_and(|tally| tally.free == tally.nodes);
         if self.fresh_left > 0 && is_unused(self.fresh) {
             self.fresh_left = 0;
         }
         (self.vacant, self.vacant_len) = (ptr::null(), 0);
         for node in vacant {
-            if !is_unused(node) {
+            if !is_unused(Node::lot(node)) {
                 // SAFETY: it was in the list of vacant nodes, and is in none now.
                 unsafe { self.give(node) };
             }
@@ -448,7 +461,7 @@ impl<T> Chunks<T> {
     /// `usize::MAX` nodes or more are left to the allocator to refuse.
     pub(crate) fn next_step(&self, grow_by: Option<usize>, capacity: Option<usize>) -> usize {
         let step = grow_by.unwrap_or_else(|| {
-            let most = (LARGEST_STEP / size_of::<Node<T>>()).max(1);
+            let most = (LARGEST_STEP / Self::node_size()).max(1);
             self.nodes.max(FIRST_CHUNK).min(most)
         });
         let room = capacity.map_or(usize::MAX, |capacity| capacity.saturating_sub(self.nodes));

@@ -138,8 +138,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     /// `node` holds an object of this pool, the caller's alone.
     pub(crate) unsafe fn destroy(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
         let vacancy = Vacancy { inner: this, node };
-        // SAFETY: alive, as its object is.
-        let value = unsafe { Node::value(node) };
+        let value = Node::value(node);
         // SAFETY: the object is the caller's, who gives it up.
         unsafe { destroy_value(value) };
         drop(vacancy);
@@ -175,8 +174,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         let inner = unsafe { this.as_ref() };
         inner.discarded.fetch_add(1, Ordering::Relaxed);
         inner.ledger.count_remade();
-        // SAFETY: alive, as its object is.
-        let value = unsafe { Node::value(node) };
+        let value = Node::value(node);
         // SAFETY: the object is the caller's, who gives it up.
         unsafe { destroy_value(value) };
         let pool = this.as_ptr().cast_const().cast();

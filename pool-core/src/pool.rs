@@ -261,7 +261,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         let node = unsafe { node.node::<T>() };
         if self.inner().config.reset_on == ResetOn::Acquire {
             // SAFETY: it was idle in this pool and is the caller's now.
-            if !unsafe { wipe(self.inner, node) } {
+            if !unsafe { wipe::<T, L>(node) } {
                 return None;
             }
         }

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // Objects are owned through raw pointers.
 
 use std::ptr::NonNull;
-use std::{slice, thread};
+use std::thread;
 
 use crate::arena::{Node, NodePtr};
 use crate::backend::{Store, batched};
@@ -40,24 +40,22 @@ pub(crate) unsafe fn pool_of<T, L>(node: NonNull<Node<T>>) -> InnerPtr<T, L> {
 #[inline(always)]
 pub(crate) unsafe fn release<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
     // SAFETY: by contract.
-    let inner = unsafe { pool_of::<T, L>(node) };
-    // SAFETY: by contract.
     let number = unsafe { Node::number(node) };
     // The slot is the thread's whatever a hook does, so it can be looked up before.
     // SAFETY: the number is that of the pool's backend, which is alive until the object is put.
     if let Some(slot) = unsafe { batched::slot_at_hand(number) } {
         // SAFETY: by contract.
-        if !unsafe { wipe(inner, node) } {
+        if !unsafe { wipe::<T, L>(node) } {
             return;
         }
         if batched::push_hit(slot, NodePtr::from_node(node)) {
             return;
         }
         // SAFETY: by contract.
-        unsafe { put_back(inner, node) };
+        unsafe { put_back::<T, L>(node) };
     } else {
         // SAFETY: by contract.
-        unsafe { release_slow(inner, node) };
+        unsafe { release_slow::<T, L>(node) };
     }
 }
 
@@ -67,13 +65,15 @@ pub(crate) unsafe fn release<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
 ///
 /// As for [`release`].
 #[inline(never)]
-unsafe fn release_slow<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+unsafe fn release_slow<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
+    // SAFETY: by contract.
+    let inner = unsafe { pool_of::<T, L>(node) };
     // SAFETY: the object keeps the pool alive (LIFE-REFS).
     let reset_on = unsafe { (*inner.as_ptr()).config.reset_on };
     // SAFETY: by contract.
-    if reset_on == ResetOn::Acquire || unsafe { wipe(inner, node) } {
+    if reset_on == ResetOn::Acquire || unsafe { wipe::<T, L>(node) } {
         // SAFETY: by contract.
-        unsafe { put_back(inner, node) };
+        unsafe { put_back::<T, L>(node) };
     }
 }
 
@@ -85,7 +85,9 @@ unsafe fn release_slow<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<
 // Cold for the layout of a hit; what it calls is not.
 #[cold]
 #[inline(never)]
-unsafe fn put_back<T, L: Lifecycle<T>>(inner: InnerPtr<T, L>, node: NonNull<Node<T>>) {
+unsafe fn put_back<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
+    // SAFETY: by contract.
+    let inner = unsafe { pool_of::<T, L>(node) };
     // SAFETY: the object keeps the pool alive until it is put.
     let store = unsafe { &(*inner.as_ptr()).store };
     if store.put(NodePtr::from_node(node)).is_err() {
@@ -150,7 +152,7 @@ unsafe fn release_many_slow<T, L: Lifecycle<T>>(
     while let Some(which) = other {
         let node = nodes.swap_remove(fit);
         // SAFETY: by contract, and given up.
-        unsafe { release_other(inner, node, which, &mut panics) };
+        unsafe { release_other::<T, L>(node, which, &mut panics) };
         // SAFETY: by contract nodes of `T`, and the caller's.
         let (more, next) = unsafe { wipe_run(&nodes[fit..], inner, wipes) };
         (fit, other) = (fit + more, next);
@@ -172,15 +174,10 @@ unsafe fn release_many_slow<T, L: Lifecycle<T>>(
 ///
 /// # Safety
 ///
-/// As for [`release`]; it is what `other` says it is, to the pool at `inner`.
+/// As for [`release`]; it is what `other` says it is.
 #[cold]
 #[inline(never)]
-unsafe fn release_other<T, L: Lifecycle<T>>(
-    inner: InnerPtr<T, L>,
-    node: NodePtr,
-    other: Other,
-    panics: &mut FirstPanic,
-) {
+unsafe fn release_other<T, L: Lifecycle<T>>(node: NodePtr, other: Other, panics: &mut FirstPanic) {
     // SAFETY: by contract a node of `T`.
     let node = unsafe { node.node::<T>() };
     panics.catch(|| match other {
@@ -188,7 +185,7 @@ unsafe fn release_other<T, L: Lifecycle<T>>(
         Other::Foreign => unsafe { release::<T, L>(node) },
         Other::Unfit(panic) => {
             // SAFETY: by contract.
-            unsafe { reject(inner, node, panic) };
+            unsafe { reject::<T, L>(node, panic) };
         }
     });
 }
@@ -214,26 +211,43 @@ unsafe fn wipe_run<T, L: Lifecycle<T>>(
     inner: InnerPtr<T, L>,
     wipes: bool,
 ) -> (usize, Option<Other>) {
-    let mut left = nodes.iter();
-    while let Some(node) = left.next() {
+    let wipe_one = |node: &NodePtr| {
         // SAFETY: by contract a node of `T`.
         let node = unsafe { node.node::<T>() };
-        // Counted only where it ends, which keeps the loop short.
-        let at = |left: slice::Iter<'_, _>| nodes.len() - left.len() - 1;
         // Handles of other pools can have come into a burst; they go back to theirs.
         // SAFETY: by contract.
         if unsafe { pool_of::<T, L>(node) } != inner {
-            return (at(left), Some(Other::Foreign));
+            return Err(Other::Foreign);
         }
-        if wipes {
-            // SAFETY: the object keeps the pool alive (LIFE-REFS).
-            let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
-            // SAFETY: by contract the caller's alone.
-            let object = unsafe { Node::object(node) };
-            match reset_and_judge(lifecycle, object) {
-                Ok(true) => {}
-                judged => return (at(left), Some(Other::Unfit(judged.err()))),
+        if !wipes {
+            return Ok(());
+        }
+        // SAFETY: the object keeps the pool alive (LIFE-REFS).
+        let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
+        // SAFETY: by contract the caller's alone.
+        let object = unsafe { Node::object(node) };
+        match reset_and_judge(lifecycle, object) {
+            Ok(true) => Ok(()),
+            judged => Err(Other::Unfit(judged.err())),
+        }
+    };
+    // Told by the address, so that the loop need not count.
+    let at = |node: &NodePtr| {
+        let start = nodes.as_ptr().addr();
+        (std::ptr::from_ref(node).addr() - start) / size_of::<NodePtr>()
+    };
+    // Four at a time, each time round the loop: a reset is often a store or two.
+    let (fours, rest) = nodes.as_chunks::<4>();
+    for four in fours {
+        for node in four {
+            if let Err(other) = wipe_one(node) {
+                return (at(node), Some(other));
             }
+        }
+    }
+    for node in rest {
+        if let Err(other) = wipe_one(node) {
+            return (at(node), Some(other));
         }
     }
     (nodes.len(), None)
@@ -250,10 +264,10 @@ unsafe fn wipe_run<T, L: Lifecycle<T>>(
 ///
 /// As for [`release`].
 #[inline(always)]
-pub(crate) unsafe fn wipe<T, L: Lifecycle<T>>(
-    inner: InnerPtr<T, L>,
-    node: NonNull<Node<T>>,
-) -> bool {
+pub(crate) unsafe fn wipe<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) -> bool {
+    // Not looked at, and so not loaded, where the lifecycle is a type and nothing more.
+    // SAFETY: by contract.
+    let inner = unsafe { pool_of::<T, L>(node) };
     // SAFETY: the object keeps the pool alive (LIFE-REFS).
     let lifecycle = unsafe { &(*inner.as_ptr()).lifecycle };
     // SAFETY: the object is the caller's alone.
@@ -261,7 +275,7 @@ pub(crate) unsafe fn wipe<T, L: Lifecycle<T>>(
     match reset_and_judge(lifecycle, object) {
         Ok(true) => true,
         // SAFETY: the object is the caller's, who gives it up.
-        judged => unsafe { reject(inner, node, judged.err()) },
+        judged => unsafe { reject::<T, L>(node, judged.err()) },
     }
 }
 
@@ -289,7 +303,7 @@ pub(crate) unsafe fn wipe_or_remake<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) 
     };
     if panic.is_some() && !thread::panicking() {
         // SAFETY: the object is the caller's, who gives it up.
-        unsafe { reject(inner, node, panic) };
+        unsafe { reject::<T, L>(node, panic) };
         unreachable!("the panic has gone on");
     }
     panic.into_iter().for_each(forget_panic);
@@ -304,11 +318,9 @@ pub(crate) unsafe fn wipe_or_remake<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) 
 /// As for [`release`].
 #[cold]
 #[inline(never)]
-unsafe fn reject<T, L: Lifecycle<T>>(
-    inner: InnerPtr<T, L>,
-    node: NonNull<Node<T>>,
-    panic: Option<Panic>,
-) -> bool {
+unsafe fn reject<T, L: Lifecycle<T>>(node: NonNull<Node<T>>, panic: Option<Panic>) -> bool {
+    // SAFETY: by contract.
+    let inner = unsafe { pool_of::<T, L>(node) };
     reject_with(panic, || {
         // SAFETY: by contract.
         unsafe { Inner::discard(inner, node) };

@@ -57,10 +57,9 @@ impl<T> Arena<T> {
         let (chunks, growth) = match &self.kind {
             Kind::Single => {
                 // Freed in `give`.
-                let node = ManuallyDrop::new(Chunk::new(1)).memory;
+                let lot = ManuallyDrop::new(Chunk::new(1)).memory;
                 // SAFETY: allocated just now.
-                unsafe { Node::prepare(node) };
-                return node;
+                return unsafe { Node::prepare(lot) };
             }
             Kind::Chunked { chunks, growth } => (chunks, growth),
         };
@@ -131,7 +130,7 @@ impl<T> Arena<T> {
     pub(crate) unsafe fn give(&self, node: NonNull<Node<T>>) {
         match &self.kind {
             Kind::Single => drop(Chunk {
-                memory: node,
+                memory: Node::lot(node),
                 nodes: 1,
             }),
             // SAFETY: by contract.

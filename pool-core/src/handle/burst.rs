@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Handles and nodes are the same word.
 
 use std::fmt;
-use std::mem::{self, ManuallyDrop};
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::vec;
 
@@ -33,7 +33,8 @@ use crate::release::{release_many, wipe_or_remake};
 /// assert_eq!(pool.idle(), 32);
 /// ```
 pub struct Burst<T, L: Lifecycle<T> = Derived> {
-    handles: Vec<Pooled<T, L>>,
+    /// Taken out, once, when the burst is dropped or taken apart.
+    handles: ManuallyDrop<Vec<Pooled<T, L>>>,
 }
 
 impl<T, L: Lifecycle<T>> Burst<T, L> {
@@ -46,7 +47,9 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         // SAFETY: the parts of a vector. A `Pooled` and a `NodePtr` are both the address of a node
         // (HANDLE-WORD), and by contract each of these may become a handle.
         let handles = unsafe { Vec::from_raw_parts(start.cast(), len, capacity) };
-        Burst { handles }
+        Burst {
+            handles: ManuallyDrop::new(handles),
+        }
     }
 
     fn into_nodes(handles: Vec<Pooled<T, L>>) -> Vec<NodePtr> {
@@ -93,7 +96,9 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
 
 impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
     fn drop(&mut self) {
-        let nodes = Self::into_nodes(mem::take(&mut self.handles));
+        // SAFETY: the burst is not used after its drop.
+        let handles = unsafe { ManuallyDrop::take(&mut self.handles) };
+        let nodes = Self::into_nodes(handles);
         // SAFETY: the handles' objects, which they give up.
         unsafe { release_many::<T, L>(nodes) };
     }
@@ -118,8 +123,10 @@ impl<T, L: Lifecycle<T>> IntoIterator for Burst<T, L> {
     type IntoIter = vec::IntoIter<Pooled<T, L>>;
 
     /// The handles, one by one; the array is freed with the iterator.
-    fn into_iter(mut self) -> Self::IntoIter {
-        mem::take(&mut self.handles).into_iter()
+    fn into_iter(self) -> Self::IntoIter {
+        let mut burst = ManuallyDrop::new(self);
+        // SAFETY: the burst is not dropped, nor used again.
+        unsafe { ManuallyDrop::take(&mut burst.handles) }.into_iter()
     }
 }
 
@@ -143,7 +150,7 @@ impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a mut Burst<T, L> {
 
 impl<T: fmt::Debug, L: Lifecycle<T>> fmt::Debug for Burst<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.handles).finish()
+        f.debug_list().entries(&**self).finish()
     }
 }
 

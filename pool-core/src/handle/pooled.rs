@@ -165,8 +165,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     #[must_use = "the object is leaked unless a handle is made of it again"]
     pub fn into_raw(this: Self) -> *mut T {
         let node = Self::into_node(this);
-        // SAFETY: alive, as its object is.
-        unsafe { Node::value(node) }.as_ptr()
+        Node::value(node).as_ptr()
     }
 
     /// Makes a handle again of what [`into_raw`](Self::into_raw) gave.
@@ -179,8 +178,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     pub unsafe fn from_raw(object: *mut T) -> Self {
         // SAFETY: by contract not null.
         let value = unsafe { NonNull::new_unchecked(object) };
-        // SAFETY: by contract from `Node::value`.
-        let node = unsafe { Node::of_value(value) };
+        let node = Node::of_value(value);
         // SAFETY: by contract given up by `into_raw`, and taken up once.
         unsafe { Self::new(node) }
     }
@@ -199,8 +197,7 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: alive, as its object is.
-        let value = unsafe { Node::value(self.node) };
+        let value = Node::value(self.node);
         // SAFETY: the handle's object, borrowed as the handle is.
         unsafe { value.as_ref() }
     }
@@ -209,8 +206,7 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
 impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: alive, as its object is.
-        let mut value = unsafe { Node::value(self.node) };
+        let mut value = Node::value(self.node);
         // SAFETY: the handle's object, borrowed as the handle is.
         unsafe { value.as_mut() }
     }

@@ -93,8 +93,7 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
         if !this.is_alone() {
             return None;
         }
-        // SAFETY: alive, as its object is.
-        let mut value = unsafe { Node::value(this.node) };
+        let mut value = Node::value(this.node);
         // SAFETY: the only handle, borrowed mutably, so nobody else can reach the object.
         Some(unsafe { value.as_mut() })
     }
@@ -159,8 +158,7 @@ impl<T, L: Lifecycle<T>> Deref for SharedPooled<T, L> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: alive, as its object is.
-        let value = unsafe { Node::value(self.node) };
+        let value = Node::value(self.node);
         // SAFETY: only shared references are made while there may be other handles.
         unsafe { value.as_ref() }
     }

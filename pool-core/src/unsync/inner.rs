@@ -153,7 +153,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
             (node, chunks.nodes() - before)
         });
         let vacancy = Vacancy { inner: this, node };
-        trace::grew(&inner.config, grown, size_of::<Node<T>>());
+        trace::grew(&inner.config, grown, Chunks::<T>::node_size());
         let pool = this.as_ptr().cast_const().cast();
         // SAFETY: alive as the pool is, and just taken.
         unsafe {
@@ -259,8 +259,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     #[inline(never)]
     pub(super) unsafe fn destroy(this: InnerPtr<T, L>, node: NonNull<Node<T>>) {
         let vacancy = Vacancy { inner: this, node };
-        // SAFETY: alive, as its object is.
-        let value = unsafe { Node::value(node) };
+        let value = Node::value(node);
         // SAFETY: the caller's alone, who gives it up.
         unsafe { destroy_value(value) };
         drop(vacancy);

@@ -110,8 +110,7 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: alive, as its object is.
-        let value = unsafe { Node::value(self.node) };
+        let value = Node::value(self.node);
         // SAFETY: the handle's object, borrowed as the handle is.
         unsafe { value.as_ref() }
     }
@@ -120,8 +119,7 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
 impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: alive, as its object is.
-        let mut value = unsafe { Node::value(self.node) };
+        let mut value = Node::value(self.node);
         // SAFETY: the handle's object, borrowed as the handle is.
         unsafe { value.as_mut() }
     }
