@@ -416,6 +416,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// If `n` exceeds the capacity, the pool was [closed](Self::close), or making an object panics.
     #[must_use]
     #[track_caller]
+    #[inline]
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {
         match self.acquire_many_hit(n) {
             Some(burst) => burst,
@@ -423,6 +424,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
+    #[cold]
     #[inline(never)]
     #[track_caller]
     fn acquire_many_or_panic(&self, n: usize) -> Burst<T, L> {
