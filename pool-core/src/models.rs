@@ -420,6 +420,72 @@ fn a_trim_against_a_release() {
 }
 
 #[test]
+fn an_acquire_against_a_trim() {
+    model(|| {
+        let (pool, drops) = pool(Backend::Batched, 2);
+        drop((pool.acquire(), pool.acquire()));
+        pool.trim(1);
+        drop(pool.acquire()); // In the cache of this thread, alone.
+        let trimmer = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.trim(0))
+        };
+        let object = pool.try_acquire_idle();
+        trimmer.join().unwrap();
+        // Had or dropped, not both and not neither.
+        let dropped = drops.load(Ordering::Relaxed) - 1;
+        assert_eq!(usize::from(object.is_ok()) + dropped, 1);
+        assert_eq!(pool.idle(), 0);
+        drop((object, pool));
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn an_acquire_against_close() {
+    model(|| {
+        let (pool, drops) = pool(Backend::Batched, 1);
+        drop(pool.acquire());
+        let closer = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.close())
+        };
+        match pool.try_acquire() {
+            Ok(object) => {
+                assert_eq!(drops.load(Ordering::Relaxed), 0);
+                closer.join().unwrap();
+                drop(object);
+            }
+            Err(error) => {
+                assert_eq!(error, AcquireError::Closed);
+                closer.join().unwrap();
+            }
+        }
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        assert_eq!(pool.stats().in_use, 0);
+    });
+}
+
+#[test]
+fn an_acquire_that_misses_against_a_trim() {
+    model(|| {
+        let (pool, drops) = pool(Backend::Batched, 3);
+        let held = pool.acquire();
+        drop(pool.acquire());
+        let object = pool.acquire(); // Leaves the cache of this thread active, and empty.
+        let trimmer = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.trim(0))
+        };
+        let another = pool.acquire();
+        trimmer.join().unwrap();
+        assert_eq!(pool.stats().in_use, 3);
+        drop((held, object, another, pool));
+        assert_eq!(drops.load(Ordering::Relaxed), 3);
+    });
+}
+
+#[test]
 fn giving_a_batch_against_a_search() {
     model(|| {
         let (pool, drops) = pool(Backend::Batched, 3);

@@ -51,6 +51,7 @@ ladder! {
     everything_at_once
     thousands_of_threads_at_once
     exhausted_is_said_only_when_nothing_is_idle
+    the_only_object_is_idle_whenever_nobody_holds_it
     objects_of_a_thread_that_is_alive_are_found
     objects_of_a_thread_that_has_ended_are_found
     an_acquirer_that_has_ended_is_not_missed
@@ -586,6 +587,35 @@ fn exhausted_is_said_only_when_nothing_is_idle(backend: Backend) {
         }
     });
     assert_eq!(at_rest(&pool, &tally).in_use, 0);
+}
+
+/// One thread takes the only object and gives it back as fast as it can, while another calls in all
+/// caches again and again: wherever that stops the first, the object is its own or idle, so it is had
+/// each time, and is the same.
+fn the_only_object_is_idle_whenever_nobody_holds_it(backend: Backend) {
+    if !keeps(backend) {
+        return;
+    }
+    let pool = Pool::<u64>::builder()
+        .backend(backend)
+        .capacity(1)
+        .build()
+        .unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..scaled(20_000) {
+                pool.trim(usize::MAX);
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        while !done.load(Ordering::Relaxed) {
+            let object = pool.try_acquire().expect("nobody else has it");
+            drop(object);
+        }
+    });
+    let stats = pool.stats();
+    assert_eq!((stats.created, stats.idle, stats.in_use), (1, 1, 0));
 }
 
 /// Idle threads pinned fifteen objects each (Go's CL 86020043).

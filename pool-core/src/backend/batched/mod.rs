@@ -47,13 +47,15 @@ pub(crate) unsafe fn slot_at_hand<'a>(number: Number) -> Option<&'a CacheSlot> {
     unsafe { slots::recent::<Depot>(number) }
 }
 
-/// A hit: the newest object in the slot. `None` if it is empty or revoked.
+/// A hit: the newest object in the slot. `None` if it is empty or revoked; the caller then goes to
+/// [`take`](Store::take), where it may turn out that the object was had.
+///
+/// The caller keeps the pool alive.
 #[inline(always)]
 pub(crate) fn pop_hit(slot: &CacheSlot) -> Option<NodePtr> {
-    let word = slot.enter_to_take()?;
-    // SAFETY: inside the slot (BIAS-EXCLUSIVE), which is not empty.
-    let (node, word) = slot.with_state(|_| unsafe { cache::pop(word) });
-    slot.leave(word);
+    let word = slot.step_down(size_of::<NodePtr>())?;
+    // SAFETY: that was not the word of an empty stack, and what lay on top is the owner's (BIAS-STEP).
+    let (node, _) = unsafe { cache::pop(word) };
     Some(node)
 }
 
@@ -264,6 +266,13 @@ impl Store for Batched {
             return Taken::Idle(node);
         }
         let mut centre = self.slots.lock();
+        if let Some(slot) = own
+            && let Some(word) = centre.stepped_down(slot, size_of::<NodePtr>())
+        {
+            // SAFETY: it counts as taken by the hit, so it is the owner's (BIAS-STEP).
+            let (node, _) = unsafe { cache::pop(word) };
+            return Taken::Idle(node);
+        }
         if centre.is_closed() {
             return Taken::Closed;
         }

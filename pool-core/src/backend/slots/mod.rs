@@ -348,6 +348,9 @@ impl<C: Centre> Locked<'_, C> {
                     // revocation, so it does not come in again before it has had the lock
                     // (BIAS-DEKKER, BIAS-EXCLUSIVE).
                     let state = unsafe { &mut *state };
+                    // Below an empty one's: the owner has tried, and found nothing.
+                    let word = word.max(inside.shared.bounds(state).0);
+                    slot.keep_found(word);
                     inside.shared.gather(word, state, slot.meter());
                 });
             }
@@ -355,6 +358,19 @@ impl<C: Centre> Locked<'_, C> {
         inside.active = 0;
         inside.revocations += 1;
         self.untold.note(1);
+    }
+
+    /// Whether a [step down](Slot::step_down) by `bytes` that the owner tried, and missed, counts all the
+    /// same: the word as it was, if who revoked the slot has found the word after it. The owner asks
+    /// before all else.
+    pub(crate) fn stepped_down(
+        &mut self,
+        slot: &Slot<C::State, C::Meter>,
+        bytes: usize,
+    ) -> Option<Word> {
+        let word = slot.own_word();
+        let found = slot.take_found()?;
+        (found == word.wrapping_byte_sub(bytes)).then_some(word)
     }
 
     /// Takes out the slots that no thread has, for their memory to be freed when the lock is given up.
@@ -374,7 +390,10 @@ impl<C: Centre> Locked<'_, C> {
             // SAFETY: in the list, so alive (SLOT-LIVES).
             let slot = unsafe { slot.as_ref() };
             if slot.is_active() {
-                f(slot.settled().addr() - slot.low(), slot.meter());
+                f(
+                    slot.settled().addr().saturating_sub(slot.low()),
+                    slot.meter(),
+                );
             }
         }
     }

@@ -1,7 +1,8 @@
 //! One thread's slot: a lock biased to its owner.
 //!
-//! The owner enters and leaves with plain loads and stores. Anyone else first revokes the slot,
-//! holding the centre's lock (see [`Locked`](super::Locked)). The state table and the interleavings
+//! The owner enters and leaves with plain loads and stores, or takes what is on top in a single one.
+//! Anyone else first revokes the slot, holding the centre's lock (see [`Locked`](super::Locked)). The
+//! state table and the interleavings
 //! that were feared are in ARCHITECTURE.md, "The biased slot"; the names in the SAFETY comments
 //! (BIAS-…) are from there.
 #![allow(unsafe_code)] // `Sync`, by the protocol.
@@ -44,6 +45,8 @@ pub(crate) struct Slot<S, M> {
     meter: M,
     /// Revoked, but not yet seen without its owner. Used under the centre's lock only.
     unsettled: AtomicBool,
+    /// The word that the revoker found, until the owner has asked. Used under the centre's lock only.
+    found: AtomicPtr<()>,
 }
 
 // SAFETY: `state` is the only part that is not shared as it stands, and it is touched by one thread
@@ -60,6 +63,7 @@ impl<S, M> Slot<S, M> {
             state: UnsafeCell::new(state),
             meter,
             unsettled: AtomicBool::new(false),
+            found: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
@@ -78,11 +82,30 @@ impl<S, M> Slot<S, M> {
         self.enter_if(|slot, _| slot.is_active())
     }
 
-    /// [`enter`](Self::enter), if the word is above the low bound: there is something to take.
+    /// Moves the word down by `bytes`, if it is above the low bound: takes what is on top, in one store
+    /// and without entering. Gives the word as it was. Owner only.
+    ///
+    /// What lay on top is the owner's then, since nobody else ever writes there. `None` may mean that it
+    /// is all the same: if the slot was revoked, who revoked it may have found the word moved. The owner
+    /// has to ask at the centre, before it does anything else with the slot
+    /// ([`Locked::stepped_down`](super::Locked::stepped_down)). The pool must be kept alive meanwhile: the
+    /// slot is looked at after the store.
     #[inline(always)]
-    pub(crate) fn enter_to_take(&self) -> Option<Word> {
-        // Relaxed: see `enter_if`.
-        self.enter_if(|slot, word| word.addr() > slot.low.load(Ordering::Relaxed))
+    pub(crate) fn step_down(&self, bytes: usize) -> Option<Word> {
+        // Relaxed: as in `enter_if`.
+        let word = self.word.load(Ordering::Relaxed);
+        debug_assert_ne!(word, BUSY, "a slot was entered before");
+        // Release: what the owner put below the new word happens before a revoker's Acquire load sees it.
+        self.word
+            .store(word.wrapping_byte_sub(bytes), Ordering::Release);
+        barrier::light();
+        // Relaxed: a revoker's store is either seen here, or the store above is seen by it (BIAS-DEKKER).
+        if word.addr() <= self.low.load(Ordering::Relaxed) {
+            // As it was; a revoker has found the one or the other (BIAS-STEP).
+            self.leave(word);
+            return None;
+        }
+        Some(word)
     }
 
     /// [`enter`](Self::enter), if the word is below the high bound: there is room to put.
@@ -179,6 +202,7 @@ impl<S, M> Slot<S, M> {
         debug_assert_ne!(high, REVOKED_HIGH);
         // The word may be stale; the slot was emptied by who revoked it.
         self.word.store(empty, Ordering::Relaxed);
+        self.found.store(ptr::null_mut(), Ordering::Relaxed);
         // Relaxed, all: the owner reads them in program order, others under the lock.
         self.low.store(empty.addr(), Ordering::Relaxed);
         self.high.store(high, Ordering::Relaxed);
@@ -216,6 +240,18 @@ impl<S, M> Slot<S, M> {
             }
             wait_a_turn(&mut turns);
         }
+    }
+
+    /// Keeps the word that a revoker has found, for the owner to ask for. Under the lock.
+    pub(super) fn keep_found(&self, word: Word) {
+        self.found.store(word, Ordering::Relaxed);
+    }
+
+    /// The word that was found by who revoked the slot, once. Under the lock.
+    pub(super) fn take_found(&self) -> Option<Word> {
+        let found = self.found.load(Ordering::Relaxed);
+        self.found.store(ptr::null_mut(), Ordering::Relaxed);
+        (!found.is_null()).then_some(found)
     }
 
     /// The word as its owner finds it under the lock.
