@@ -64,15 +64,15 @@ line() {
 control=$(object control 3100 1)
 printf '| %-14s | %8s | %7s | %s |\n' name count "at most" "instructions of"
 echo "| --- | ---: | ---: | --- |"
-line hit "$(minus "$(object hit 3100 1)" "$control")" 28 "an acquire and a drop"
-line unsync "$(minus "$(object unsync 3100 1)" "$control")" 20 "the same in the pool for one thread"
-line mutex "$(minus "$(object mutex 3100 1)" "$control")" 205 "the same behind one lock"
+line hit "$(minus "$(object hit 3100 1)" "$control")" 26 "an acquire and a drop"
+line unsync "$(minus "$(object unsync 3100 1)" "$control")" 19 "the same in the pool for one thread"
+line mutex "$(minus "$(object mutex 3100 1)" "$control")" 300 "the same behind one lock"
 line queue "$(minus "$(object queue 3100 1)" "$control")" 370 "the same from a queue without a bound"
 line queue-bounded "$(minus "$(object queue-bounded 3100 1)" "$control")" 315 "the same from a queue with one"
-line many "$(minus "$(object many 310 32)" "$control")" 17 "acquire_many(32) and its drop, for each object"
+line many "$(minus "$(object many 310 32)" "$control")" 12 "acquire_many(32) and its drop, for each object"
 line thousand "$(minus "$(object thousand 31 1000)" "$control")" 50 "bursts of 1,000, for each object, exchanges and the caller's stack included"
 collect=(--collect-atstart=no)
-line miss "$(object edge 310 1 "${collect[@]}" --toggle-collect='*acquire_once*')" 580 "an acquire that takes a batch of 64 from the depot"
+line miss "$(object edge 310 1 "${collect[@]}" --toggle-collect='*acquire_once*')" 620 "an acquire that takes a batch of 64 from the depot"
 line exchange "$(object edge 310 1 "${collect[@]}" --toggle-collect='*release_once*')" 695 "a release that gives one to the depot"
 echo "Touch, reset and loop, which are left out of all but the last two: $control."
 

@@ -101,11 +101,17 @@ impl<S, M> Slot<S, M> {
         barrier::light();
         // Relaxed: a revoker's store is either seen here, or the store above is seen by it (BIAS-DEKKER).
         if word.addr() <= self.low.load(Ordering::Relaxed) {
-            // As it was; a revoker has found the one or the other (BIAS-STEP).
-            self.leave(word);
+            self.step_back(word);
             return None;
         }
         Some(word)
+    }
+
+    /// The word as it was before a step that missed. A revoker has found the one or the other (BIAS-STEP).
+    #[cold]
+    #[inline(never)]
+    fn step_back(&self, word: Word) {
+        self.leave(word);
     }
 
     /// [`enter`](Self::enter), if the word is below the high bound: there is room to put.
