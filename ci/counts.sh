@@ -72,7 +72,7 @@ line queue-bounded "$(minus "$(object queue-bounded 3100 1)" "$control")" 315 "t
 line many "$(minus "$(object many 310 32)" "$control")" 12 "acquire_many(32) and its drop, for each object"
 line thousand "$(minus "$(object thousand 31 1000)" "$control")" 50 "bursts of 1,000, for each object, exchanges and the caller's stack included"
 collect=(--collect-atstart=no)
-line miss "$(object edge 310 1 "${collect[@]}" --toggle-collect='*acquire_once*')" 620 "an acquire that takes a batch of 64 from the depot"
+line miss "$(object edge 310 1 "${collect[@]}" --toggle-collect='*acquire_once*')" 635 "an acquire that takes a batch of 64 from the depot"
 line exchange "$(object edge 310 1 "${collect[@]}" --toggle-collect='*release_once*')" 695 "a release that gives one to the depot"
 echo "Touch, reset and loop, which are left out of all but the last two: $control."
 
