@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
 use core::iter;
 use core::mem::{MaybeUninit, offset_of};
+use core::ops::Range;
 use core::ptr::{self, NonNull};
 
 #[cfg(feature = "std")]
@@ -30,8 +31,12 @@ use crate::sync::AtomicU32;
 /// The first chunk of a pool that was not told how to grow.
 const FIRST_CHUNK: usize = 32;
 
-/// The most bytes a growth step adds unasked: past this, chunks stop doubling.
-const LARGEST_STEP: usize = 1 << 20;
+/// Past this many bytes, chunks that nobody asked for stop doubling: the chunk of one large page.
+const LARGEST_STEP: usize = pages::LARGE;
+
+/// And past this many times as many, they are that part of what there is. The system can map only some
+/// ten thousand chunks apart.
+const MOST_STEPS: usize = 64;
 
 /// Numbers a pool, never twice. Half a word, so that it fits into the header of a node.
 pub(crate) type Number = u32;
@@ -269,21 +274,32 @@ impl<T> Chunk<T> {
         // SAFETY: a lot has a header, so the size is not 0: there is a node at least.
         let memory = unsafe { alloc(layout) };
         let memory = NonNull::new(memory.cast())?;
-        Some(Chunk { memory, nodes })
+        let chunk = Chunk { memory, nodes };
+        pages::prefer_large(chunk.bytes());
+        Some(chunk)
     }
 
+    /// At the start of a large page, if it fills one.
     fn layout(nodes: usize) -> Option<Layout> {
-        Layout::array::<Lot<T>>(nodes).ok()
+        let layout = Layout::array::<Lot<T>>(nodes).ok()?;
+        if layout.size() < pages::LARGE {
+            return Some(layout);
+        }
+        layout.align_to(pages::LARGE).ok()
+    }
+
+    fn bytes(&self) -> Range<*mut u8> {
+        let start = self.memory.as_ptr();
+        // SAFETY: the end of the chunk.
+        let end = unsafe { start.add(self.nodes) };
+        start.cast()..end.cast()
     }
 
     /// Frees the chunk, and has its pages leave the memory of the process at once, where the system
     /// allows that. An allocator may keep what it is given, the more so below a block that is in use.
     pub(crate) fn vacate(self) {
-        let start = self.memory.as_ptr();
-        // SAFETY: the end of the chunk.
-        let end = unsafe { start.add(self.nodes) };
         // SAFETY: the chunk's memory, in which there is no object.
-        unsafe { pages::give_up(start.cast()..end.cast()) };
+        unsafe { pages::give_up(self.bytes()) };
         drop(self);
     }
 }
@@ -461,7 +477,8 @@ impl<T> Chunks<T> {
     /// `usize::MAX` nodes or more are left to the allocator to refuse.
     pub(crate) fn next_step(&self, grow_by: Option<usize>, capacity: Option<usize>) -> usize {
         let step = grow_by.unwrap_or_else(|| {
-            let most = (LARGEST_STEP / Self::node_size()).max(1);
+            let most = LARGEST_STEP.div_ceil(Self::node_size());
+            let most = most.max(self.nodes / MOST_STEPS);
             self.nodes.max(FIRST_CHUNK).min(most)
         });
         let room = capacity.map_or(usize::MAX, |capacity| capacity.saturating_sub(self.nodes));

@@ -51,7 +51,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     }
 
     /// Memory for how many objects to ask the allocator for at a time. Default: as many as there
-    /// are, at least 32, and at most 1 MiB.
+    /// are, at least 32, and at most 2 MiB or a 64th of them.
     pub fn grow_by(mut self, objects: usize) -> Self {
         self.choices.grow_by = Some(objects);
         self
