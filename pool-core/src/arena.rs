@@ -5,8 +5,9 @@
 //! from the front, so memory that was never used is never touched. A chunk whose nodes are all vacant
 //! is freed when the pool is trimmed, and all are with the pool.
 //!
-//! [`Chunks`] is the bare structure, for one thread; [`Arena`] locks it, and never while memory is
-//! asked for: one thread can grow the pool while others find vacant nodes.
+//! [`Chunks`] is the bare structure, for one thread; [`Arena`] locks it, and never while the allocator is
+//! asked: one thread can grow the pool while others find vacant nodes. (Pages of a chunk that was had are
+//! brought in under the lock, a few at a time.)
 #![allow(unsafe_code)] // Raw memory.
 // What only pools for many threads ask of a node.
 #![cfg_attr(not(feature = "std"), allow(dead_code))]
@@ -77,7 +78,7 @@ impl<T> Lot<T> {
     ///
     /// # Safety
     ///
-    /// `lot` is within a chunk, or at its end.
+    /// `lot` is one of a chunk.
     unsafe fn node(lot: NonNull<Self>) -> NonNull<Node<T>> {
         // SAFETY: the offset is within the lot; of an object without a size, at its end.
         unsafe { lot.cast::<u8>().add(offset_of!(Lot<T>, node)) }.cast()
@@ -190,8 +191,12 @@ impl<T> Node<T> {
         unsafe { Self::value(node).read() }
     }
 
-    /// The node of the object at `value`, which came from [`value`](Self::value), with its provenance.
-    pub(crate) fn of_value(value: NonNull<T>) -> NonNull<Self> {
+    /// The node of the object at `value`.
+    ///
+    /// # Safety
+    ///
+    /// `value` came from [`value`](Self::value), with its provenance.
+    pub(crate) unsafe fn of_value(value: NonNull<T>) -> NonNull<Self> {
         value.cast()
     }
 
@@ -269,23 +274,29 @@ impl<T> Chunk<T> {
         })
     }
 
+    /// [`new`](Self::new), for a chunk to be filled: with large pages where it fills some, of which the
+    /// first is there already.
+    fn for_growth(nodes: usize) -> Self {
+        let chunk = Self::new(nodes);
+        pages::prefer_large(chunk.bytes());
+        chunk
+    }
+
     fn try_new(nodes: usize) -> Option<Self> {
         let layout = Self::layout(nodes)?;
         // SAFETY: a lot has a header, so the size is not 0: there is a node at least.
         let memory = unsafe { alloc(layout) };
         let memory = NonNull::new(memory.cast())?;
-        let chunk = Chunk { memory, nodes };
-        pages::prefer_large(chunk.bytes());
-        Some(chunk)
+        Some(Chunk { memory, nodes })
     }
 
-    /// At the start of a large page, if it fills one.
+    /// Of many nodes that fill a large page, at the start of one.
     fn layout(nodes: usize) -> Option<Layout> {
         let layout = Layout::array::<Lot<T>>(nodes).ok()?;
-        if layout.size() < pages::LARGE {
+        if nodes == 1 || layout.size() < pages::LARGE {
             return Some(layout);
         }
-        layout.align_to(pages::LARGE).ok()
+        layout.align_to(pages::ALIGN).ok()
     }
 
     fn bytes(&self) -> Range<*mut u8> {
@@ -509,7 +520,7 @@ impl<T> Chunks<T> {
                 return node;
             }
             let step = self.next_step(grow_by, capacity);
-            self.add(Chunk::new(step));
+            self.add(Chunk::for_growth(step));
         }
     }
 }

@@ -7,11 +7,15 @@
 use core::ops::Range;
 
 /// How many bytes are brought in at a time. Fewer gain little over a fault for each page; more take no
-/// less time an object, and longer at a time (16 pages of 4 KiB: some 20 µs, see benches/README.md).
+/// less time an object, and longer at a time (16 pages of 4 KiB: some 20 µs, see benches/README.md; in a
+/// large page, the first step brings in all of it).
 pub(crate) const STEP: usize = 1 << 16;
 
 /// A large page, in bytes, where pages are of 4 KiB: elsewhere just a size.
 pub(crate) const LARGE: usize = 2 << 20;
+
+/// Where memory has to start to be of large pages; anywhere, where none can be asked for.
+pub(crate) const ALIGN: usize = imp::ALIGN;
 
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 mod imp {
@@ -19,6 +23,8 @@ mod imp {
 
     /// Since Linux 5.14; before, an error, and the pages come one by one as they are touched.
     const MADV_POPULATE_WRITE: libc::c_int = 23;
+
+    pub(super) const ALIGN: usize = super::LARGE;
 
     fn page() -> usize {
         // SAFETY: asks for a number.
@@ -28,9 +34,13 @@ mod imp {
 
     pub(super) fn prefer_large(bytes: Range<*mut u8>) {
         let len = (bytes.end.addr() - bytes.start.addr()) / super::LARGE * super::LARGE;
-        if len > 0 {
-            // SAFETY: changes nothing in them; an error changes nothing at all.
-            unsafe { libc::madvise(bytes.start.cast(), len, libc::MADV_HUGEPAGE) };
+        if len == 0 || !bytes.start.addr().is_multiple_of(ALIGN) {
+            return;
+        }
+        // SAFETY: changes nothing in them; an error changes nothing at all.
+        let given = unsafe { libc::madvise(bytes.start.cast(), len, libc::MADV_HUGEPAGE) };
+        if given == 0 {
+            bring_in(bytes.start..bytes.start.wrapping_add(super::STEP));
         }
     }
 
@@ -59,6 +69,8 @@ mod imp {
 mod imp {
     use super::Range;
 
+    pub(super) const ALIGN: usize = 1;
+
     pub(super) fn prefer_large(_bytes: Range<*mut u8>) {}
 
     pub(super) fn bring_in(_bytes: Range<*mut u8>) {}
@@ -66,9 +78,11 @@ mod imp {
     pub(super) unsafe fn give_up(_bytes: Range<*mut u8>) {}
 }
 
-/// Asks for large pages under `bytes`, which start at one, as far as they fill some: one fault in the
+/// Asks for large pages under `bytes`, if they start at one and as far as they fill some: one fault in the
 /// place of 512, and one entry of the processor's tables. The system may have none, or may not give any
-/// (`/sys/kernel/mm/transparent_hugepage/enabled`).
+/// (`/sys/kernel/mm/transparent_hugepage/enabled`). Brings the first one in, which can take milliseconds
+/// when the system has to zero or gather it; so it is called under no lock that a release needs. The wish
+/// stays with the memory when it goes back to the allocator.
 pub(crate) fn prefer_large(bytes: Range<*mut u8>) {
     imp::prefer_large(bytes);
 }

@@ -6,7 +6,7 @@ mod support;
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -396,6 +396,36 @@ fn many_ends_at_once(backend: Backend) {
     }
     drop(pool);
     assert_eq!(tally.alive(), 0);
+}
+
+/// A slot that was revoked while its thread held an object, activated by the drop of that, and given up:
+/// its next owner has nothing to ask about what happened before.
+#[test]
+fn a_slot_taken_over_says_nothing_of_its_former_owner() {
+    let (builder, tally) = counted(Backend::Batched);
+    let pool = builder.build().unwrap();
+    let (held, holds) = mpsc::channel();
+    let (trimmed, trims) = mpsc::channel();
+    let former = {
+        let pool = pool.clone();
+        thread::spawn(move || {
+            let object = pool.acquire();
+            held.send(()).unwrap();
+            trims.recv().unwrap();
+            drop(object);
+        })
+    };
+    holds.recv().unwrap();
+    pool.trim(usize::MAX);
+    trimmed.send(()).unwrap();
+    former.join().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (first, second) = (pool.acquire(), pool.acquire());
+            assert!(!std::ptr::eq(&raw const *first, &raw const *second));
+        });
+    });
+    assert_eq!(at_rest(&pool, &tally).idle, 2);
 }
 
 /// A scoped thread ends after its scope, perhaps, and what its objects borrowed may be gone by then:

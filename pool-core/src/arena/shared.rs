@@ -76,7 +76,7 @@ impl<T> Arena<T> {
                 }
                 chunks.next_step(self.grow_by, self.capacity)
             };
-            let chunk = Chunk::new(step);
+            let chunk = Chunk::for_growth(step);
             chunks.lock().add(chunk);
             self.untold.note(step);
         }
@@ -88,7 +88,7 @@ impl<T> Arena<T> {
             let _growing = growth.lock();
             let missing = nodes.saturating_sub(chunks.lock().available());
             if missing > 0 {
-                let chunk = Chunk::new(missing);
+                let chunk = Chunk::for_growth(missing);
                 chunks.lock().add(chunk);
                 self.untold.note(missing);
             }

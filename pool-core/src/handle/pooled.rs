@@ -178,7 +178,8 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     pub unsafe fn from_raw(object: *mut T) -> Self {
         // SAFETY: by contract not null.
         let value = unsafe { NonNull::new_unchecked(object) };
-        let node = Node::of_value(value);
+        // SAFETY: by contract from `Node::value`.
+        let node = unsafe { Node::of_value(value) };
         // SAFETY: by contract given up by `into_raw`, and taken up once.
         unsafe { Self::new(node) }
     }

@@ -322,7 +322,8 @@ impl Drop for Cache {
 ///
 /// # Safety
 ///
-/// The caller has the cache to itself, and `word` is its word, and not that of an empty stack.
+/// `word` is or was the word of a stack that is not empty, and what lies on top of that is the caller's:
+/// nobody writes there meanwhile.
 #[inline(always)]
 pub(super) unsafe fn pop(word: Word) -> (NodePtr, Word) {
     // SAFETY: not the first word, so within the stack.

@@ -262,6 +262,8 @@ impl Idle<Depot> for Batched {
 impl Store for Batched {
     fn take(&self, ledger: &Ledger, make: bool) -> Taken {
         let own = self.slots.own();
+        // In vain, if the caller has tried; not if the slot was not at hand, or objects are wiped when they
+        // are acquired.
         if let Some(node) = own.and_then(pop_hit) {
             return Taken::Idle(node);
         }

@@ -346,7 +346,8 @@ impl<C: Centre> Locked<'_, C> {
                 slot.with_state(|state| {
                     // SAFETY: the owner was seen outside, after the barrier that follows the
                     // revocation, so it does not come in again before it has had the lock
-                    // (BIAS-DEKKER, BIAS-EXCLUSIVE).
+                    // (BIAS-DEKKER, BIAS-EXCLUSIVE). What it may take by a step lies beside the state, and
+                    // is left alone (BIAS-STEP).
                     let state = unsafe { &mut *state };
                     // Below an empty one's: the owner has tried, and found nothing.
                     let word = word.max(inside.shared.bounds(state).0);

@@ -2,9 +2,8 @@
 //!
 //! The owner enters and leaves with plain loads and stores, or takes what is on top in a single one.
 //! Anyone else first revokes the slot, holding the centre's lock (see [`Locked`](super::Locked)). The
-//! state table and the interleavings
-//! that were feared are in ARCHITECTURE.md, "The biased slot"; the names in the SAFETY comments
-//! (BIAS-…) are from there.
+//! state table and the interleavings that were feared are in ARCHITECTURE.md, "The biased slot"; the names
+//! in the SAFETY comments (BIAS-…) are from there.
 #![allow(unsafe_code)] // `Sync`, by the protocol.
 
 use std::ptr;
@@ -30,7 +29,8 @@ const REVOKED_HIGH: usize = 0;
 #[repr(C)]
 pub(crate) struct Slot<S, M> {
     /// [`BUSY`] while the owner is inside; else what the owner left there, from `low` to `high` as
-    /// they were when it entered. Written by the owner only.
+    /// they were when it entered, or for a moment less, when it tries to step down and must not. Written by
+    /// the owner only.
     word: AtomicPtr<()>,
     /// The word of an empty slot: above it there is something to take. [`REVOKED_LOW`] if the owner
     /// may not enter, so that one comparison answers both questions. Written under the centre's lock
@@ -45,7 +45,8 @@ pub(crate) struct Slot<S, M> {
     meter: M,
     /// Revoked, but not yet seen without its owner. Used under the centre's lock only.
     unsettled: AtomicBool,
-    /// The word that the revoker found, until the owner has asked. Used under the centre's lock only.
+    /// The word that the revoker found, until the owner has asked or activated the slot; null, if there is
+    /// nothing to ask. Used under the centre's lock only.
     found: AtomicPtr<()>,
 }
 
@@ -208,6 +209,8 @@ impl<S, M> Slot<S, M> {
         debug_assert_ne!(high, REVOKED_HIGH);
         // The word may be stale; the slot was emptied by who revoked it.
         self.word.store(empty, Ordering::Relaxed);
+        // Nobody has asked, if the owner came to put; the word moves on, and must not come to look like the
+        // one after a step, not even to the next owner.
         self.found.store(ptr::null_mut(), Ordering::Relaxed);
         // Relaxed, all: the owner reads them in program order, others under the lock.
         self.low.store(empty.addr(), Ordering::Relaxed);
@@ -239,7 +242,7 @@ impl<S, M> Slot<S, M> {
     pub(super) fn settled(&self) -> Word {
         let mut turns = 0;
         loop {
-            // Acquire: pairs with the Release in `leave`, so the state is as the owner left it.
+            // Acquire: pairs with the Release in `leave` and `step_down`, so the state is as the owner left it.
             let word = self.word.load(Ordering::Acquire);
             if word != BUSY {
                 return word;
