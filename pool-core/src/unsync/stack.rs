@@ -16,8 +16,9 @@ pub(super) struct Stack<P: Copy> {
     end: Cell<NonNull<P>>,
     /// Where the stack begins.
     base: Cell<NonNull<P>>,
-    /// Where `end` may not go beyond: as far as memory and the limit allow, whichever is less.
-    high: Cell<NonNull<P>>,
+    /// Where `end` may not go beyond: as far as memory and the limit allow, whichever is less. Null if they
+    /// allow nothing, which is less than any end.
+    high: Cell<*const P>,
     /// How many the memory has room for.
     capacity: Cell<usize>,
     /// The most that may be in it.
@@ -30,7 +31,7 @@ impl<P: Copy> Stack<P> {
         Stack {
             end: Cell::new(nowhere),
             base: Cell::new(nowhere),
-            high: Cell::new(nowhere),
+            high: Cell::new(ptr::null()),
             capacity: Cell::new(0),
             limit: Cell::new(limit),
         }
@@ -44,7 +45,7 @@ impl<P: Copy> Stack<P> {
     /// Whether it takes any at all.
     #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
-        self.high.get() != self.base.get()
+        !self.high.get().is_null()
     }
 
     #[inline(always)]
@@ -64,7 +65,7 @@ impl<P: Copy> Stack<P> {
     #[inline(always)]
     pub(super) fn push(&self, item: P) -> bool {
         let end = self.end.get();
-        if end >= self.high.get() {
+        if end.as_ptr().cast_const() >= self.high.get() {
             return false;
         }
         // SAFETY: below `high`, so within the memory.
@@ -114,8 +115,13 @@ impl<P: Copy> Stack<P> {
     pub(super) fn set_limit(&self, limit: usize) {
         self.limit.set(limit);
         let room = self.capacity.get().min(limit);
+        if room == 0 {
+            self.high.set(ptr::null());
+            return;
+        }
         // SAFETY: within the memory, or at its end.
-        self.high.set(unsafe { self.base.get().add(room) });
+        let high = unsafe { self.base.get().add(room) };
+        self.high.set(high.as_ptr());
     }
 
     /// Takes out the `n` oldest, or all.
