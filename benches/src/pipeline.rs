@@ -47,6 +47,19 @@ where
     )
 }
 
+/// Objects of a contender that both threads have a clone of, and nobody looks at: what acquiring here and
+/// releasing there takes, without the objects' own way from core to core.
+pub fn of_untouched<C>(mut contender: C) -> Team
+where
+    C: Contender<Handle: Send> + Clone + Send + 'static,
+{
+    let mut releaser = contender.clone();
+    team(
+        move |_| contender.acquire(),
+        move |handle| releaser.release(black_box(handle)),
+    )
+}
+
 /// The queue by itself: plain words.
 #[must_use]
 pub fn of_words() -> Team {

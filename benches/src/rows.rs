@@ -172,7 +172,14 @@ pub const ROWS: &[Row] = &[
         ours: "handles through a queue, thread to thread",
         other: "plain words through that queue",
         target: Some(1.15),
-        duel: || over_pipeline(pipeline::of_words),
+        duel: || over_pipeline(pipeline::of_shared, pipeline::of_words),
+    },
+    Row {
+        name: "pipeline-untouched",
+        ours: "the same, with objects that neither thread looks at",
+        other: "plain words through that queue",
+        target: None,
+        duel: || over_pipeline(pipeline::of_untouched, pipeline::of_words),
     },
     Row {
         name: "growth-cold",
@@ -202,7 +209,7 @@ pub const ROWS: &[Row] = &[
         ours: "handles through a queue, thread to thread",
         other: "objects in a ring, by address, same touch",
         target: None,
-        duel: || over_pipeline(pipeline::of_objects_in_a_ring),
+        duel: || over_pipeline(pipeline::of_shared, pipeline::of_objects_in_a_ring),
     },
     Row {
         name: "one-mimalloc",
@@ -381,8 +388,8 @@ fn adapted(threads: usize) -> Duel {
     Duel::new(side(32), side(1024))
 }
 
-fn over_pipeline(other: fn() -> Team) -> Duel {
-    let ours = pipeline::of_shared(batched());
+fn over_pipeline(ours: fn(Pooled) -> Team, other: fn() -> Team) -> Duel {
+    let ours = ours(batched());
     let side = |team| Side::of(team, 1).in_lockstep();
     Duel::new(side(ours), side(other()))
 }
