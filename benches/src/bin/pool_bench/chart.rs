@@ -15,7 +15,7 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 360.0;
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = 150.0;
-const TOP: f64 = 16.0;
+const TOP: f64 = 26.0;
 const BOTTOM: f64 = 48.0;
 
 /// How far labels at the ends of lines are apart, at least.
@@ -230,7 +230,7 @@ impl Lines {
                 right - from,
                 bottom - TOP,
                 right - 6.0,
-                TOP + 14.0,
+                TOP - 8.0,
                 escaped(meaning),
             )?;
         }
