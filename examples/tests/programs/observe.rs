@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Child;
+use std::thread;
+use std::time::Duration;
 
 use crate::{Program, assert_fails, assert_succeeds, end_of, stderr, stdout};
 
@@ -64,8 +66,10 @@ impl Service {
 
 #[test]
 fn the_stats_of_both_pools_are_served() {
-    let service = Service::start(&["--scrapes", "3", "--threads", "3"]);
+    let mut left = 200;
+    let service = Service::start(&["--scrapes", "200", "--threads", "3"]);
     let (head, body) = service.ask("GET /metrics");
+    left -= 1;
     let head = head.to_ascii_lowercase();
     assert!(head.contains("content-type: application/openmetrics-text"));
     for line in [
@@ -78,8 +82,20 @@ fn the_stats_of_both_pools_are_served() {
     }
     assert!(!body.contains(r#"pool_capacity{pool="buffers""#));
 
-    let first = service.scrape();
+    // The service is there before its threads have made anything.
+    let first = loop {
+        let samples = service.scrape();
+        left -= 1;
+        let made =
+            |(name, count): (&String, &u64)| name.starts_with("pool_creations_total") && *count > 0;
+        if samples.iter().filter(|&sample| made(sample)).count() == 2 {
+            break samples;
+        }
+        assert!(left > 1, "nothing was made: {samples:?}");
+        thread::sleep(Duration::from_millis(10));
+    };
     let second = service.scrape();
+    left -= 1;
     for pool in ["orders", "buffers"] {
         let name = |metric: &str| format!("{metric}{{pool=\"{pool}\",backend=\"batched\"}}");
         for samples in [&first, &second] {
@@ -91,6 +107,9 @@ fn the_stats_of_both_pools_are_served() {
         for metric in first.keys().filter(|metric| metric.contains("_total{")) {
             assert!(second[metric] >= first[metric], "{metric} went down");
         }
+    }
+    for _ in 0..left {
+        service.scrape();
     }
     let output = service.wait();
     assert_succeeds(&output);
