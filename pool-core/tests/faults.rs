@@ -434,6 +434,9 @@ fn a_thread_stopped_anywhere_stops_nobody_for_ever(backend: Backend) {
             }
         })
     };
+    // It has its cache, which took it to the centre, before anyone is stopped there.
+    asked.fetch_add(1, Ordering::SeqCst);
+    until(|| done.load(Ordering::SeqCst) == 1);
     for round in 1..=100 {
         thread::sleep(Duration::from_micros(round * 37 % 400));
         // SAFETY: the thread is not joined yet.
