@@ -94,16 +94,7 @@ pub const ROWS: &[Row] = &[
         ours: "acquire_many(32), dropped at once",
         other: "the same objects one by one",
         target: Some(0.4),
-        duel: || {
-            let many = || -> Box<dyn FnMut(usize)> {
-                let mut pool = batched();
-                Box::new(move |turns| at_once(&mut pool, MANY, turns))
-            };
-            Duel::new(
-                Side::working(1, MANY, move |_| many()),
-                Side::solo(Pattern::Burst(MANY), batched),
-            )
-        },
+        duel: || as_one(MANY),
     },
     Row {
         name: "threads-2",
@@ -210,6 +201,26 @@ pub const ROWS: &[Row] = &[
         other: "objects in a ring, by address, same touch",
         target: None,
         duel: || over_pipeline(pipeline::of_shared, pipeline::of_objects_in_a_ring),
+    },
+    // What no pool can take less than: the objects' own way, without one.
+    Row {
+        name: "ring-words",
+        ours: "objects in a ring, by address, same touch, no pool",
+        other: "plain words through that queue",
+        target: None,
+        duel: || {
+            Duel::new(
+                Side::of(pipeline::of_objects_in_a_ring(), 1).in_lockstep(),
+                Side::of(pipeline::of_words(), 1).in_lockstep(),
+            )
+        },
+    },
+    Row {
+        name: "many-8",
+        ours: "acquire_many(8), dropped at once",
+        other: "the same objects one by one",
+        target: None,
+        duel: || as_one(8),
     },
     Row {
         name: "one-mimalloc",
@@ -386,6 +397,18 @@ fn adapted(threads: usize) -> Duel {
         Side::crowd(threads, THOUSAND, move || pool.clone())
     };
     Duel::new(side(32), side(1024))
+}
+
+/// Bursts acquired and dropped as one, over the same by single calls.
+fn as_one(burst: usize) -> Duel {
+    let work = move || -> Box<dyn FnMut(usize)> {
+        let mut pool = batched();
+        Box::new(move |turns| at_once(&mut pool, burst, turns))
+    };
+    Duel::new(
+        Side::working(1, burst, move |_| work()),
+        Side::solo(Pattern::Burst(burst), batched),
+    )
 }
 
 fn over_pipeline(ours: fn(Pooled) -> Team, other: fn() -> Team) -> Duel {

@@ -104,9 +104,15 @@ unsafe fn put_back<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
 ///
 /// # Safety
 ///
-/// As for [`release`], for each.
-#[inline]
-pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(nodes: Vec<NodePtr>) {
+/// The parts of a vector; and as for [`release`], for each node in it.
+#[inline(never)]
+pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(
+    start: *mut NodePtr,
+    len: usize,
+    capacity: usize,
+) {
+    // SAFETY: by contract.
+    let nodes = unsafe { Vec::from_raw_parts(start, len, capacity) };
     let Some(first) = nodes.first() else {
         return;
     };

@@ -95,12 +95,16 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
+    // Inlined, and the array handed on in parts: so a burst need not lie in memory, and is not copied
+    // there when it is moved before it is dropped.
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: the burst is not used after its drop.
         let handles = unsafe { ManuallyDrop::take(&mut self.handles) };
-        let nodes = Self::into_nodes(handles);
-        // SAFETY: the handles' objects, which they give up.
-        unsafe { release_many::<T, L>(nodes) };
+        let mut nodes = ManuallyDrop::new(Self::into_nodes(handles));
+        let (start, len, capacity) = (nodes.as_mut_ptr(), nodes.len(), nodes.capacity());
+        // SAFETY: the parts of a vector; the handles' objects, which they give up.
+        unsafe { release_many::<T, L>(start, len, capacity) };
     }
 }
 

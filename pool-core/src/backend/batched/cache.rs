@@ -4,6 +4,7 @@
 use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
+use super::copy::copy_run;
 use crate::arena::NodePtr;
 use crate::backend::slots::Word;
 
@@ -262,7 +263,7 @@ impl Cache {
         // SAFETY: there are as many below the word.
         let oldest = unsafe { word.cast::<NodePtr>().sub(n) };
         // SAFETY: `out` has room; it is not part of the stack.
-        unsafe { oldest.copy_to_nonoverlapping(out.as_mut_ptr(), n) };
+        unsafe { copy_run(oldest, out.as_mut_ptr(), n) };
         // SAFETY: copied just now, from what pushes wrote.
         unsafe { out.set_len(n) };
         oldest.cast()
@@ -278,7 +279,7 @@ impl Cache {
         debug_assert!(nodes.len() <= self.room(word));
         let end = word.cast::<NodePtr>();
         // SAFETY: there is room; `nodes` are not part of the stack.
-        unsafe { end.copy_from_nonoverlapping(nodes.as_ptr(), nodes.len()) };
+        unsafe { copy_run(nodes.as_ptr(), end, nodes.len()) };
         // SAFETY: within the stack, or at its end.
         unsafe { end.add(nodes.len()) }.cast()
     }

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)] // Inside a slot, the cache is the owner's.
 
 mod cache;
+mod copy;
 mod depot;
 
 use std::sync::Arc;
