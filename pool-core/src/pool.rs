@@ -317,11 +317,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 
     /// The one object that was waited for; `None` if it was found not to be reusable.
-    fn redeem(&self, mut grant: Grant) -> Option<Pooled<T, L>> {
-        match grant.nodes.pop() {
+    fn redeem(&self, grant: Grant) -> Option<Pooled<T, L>> {
+        match grant.into_one() {
             Some(node) => self.hand_out(node),
             None => {
-                debug_assert_eq!(grant.admitted, 1);
                 // SAFETY: held by this `Pool`, and admitted.
                 let node = unsafe { Inner::create(self.inner) };
                 // SAFETY: made just now.
@@ -499,7 +498,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
         let nodes = match taken {
             Err(AcquireError::Exhausted) if patience == Patience::Forever => {
-                self.wait(n, None)?.nodes
+                self.wait(n, None)?.into_nodes()
             }
             taken => taken?,
         };

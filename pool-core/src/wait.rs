@@ -22,13 +22,35 @@ use crate::sync::Condvar;
 /// What was waited for: idle objects, and leave to make some more.
 #[derive(Default)]
 pub(crate) struct Grant {
-    pub(crate) nodes: Vec<NodePtr>,
+    /// By itself, since most wait for one: so no memory is asked for, under a lock at that.
+    first: Option<NodePtr>,
+    rest: Vec<NodePtr>,
     pub(crate) admitted: usize,
 }
 
 impl Grant {
     fn len(&self) -> usize {
-        self.nodes.len() + self.admitted
+        usize::from(self.first.is_some()) + self.rest.len() + self.admitted
+    }
+
+    fn push(&mut self, node: NodePtr) {
+        match self.first {
+            None => self.first = Some(node),
+            Some(_) => self.rest.push(node),
+        }
+    }
+
+    /// The object, of a grant of one; `None` if that is leave to make it.
+    pub(crate) fn into_one(self) -> Option<NodePtr> {
+        debug_assert_eq!(self.len(), 1);
+        self.first
+    }
+
+    /// The objects.
+    pub(crate) fn into_nodes(self) -> Vec<NodePtr> {
+        let mut nodes = self.rest;
+        nodes.extend(self.first);
+        nodes
     }
 }
 
@@ -126,10 +148,10 @@ impl Waiters {
     ) -> Result<Grant, Ticket> {
         let mut has = Grant::default();
         if !self.any() {
-            while has.nodes.len() < wants
+            while has.len() < wants
                 && let Some(node) = grab()
             {
-                has.nodes.push(node);
+                has.push(node);
             }
             while has.len() < wants && ledger.admit() {
                 has.admitted += 1;
@@ -155,7 +177,7 @@ impl Waiters {
         let Some(head) = self.queue.front_mut() else {
             return Err(node);
         };
-        head.has.nodes.push(node);
+        head.has.push(node);
         Ok(self.served_head())
     }
 
@@ -249,8 +271,9 @@ impl Waiters {
     pub(crate) fn close(&mut self, calls: &mut Vec<Call>) -> Grant {
         let mut left = Grant::default();
         for waiter in self.queue.drain(..) {
-            left.nodes.extend(waiter.has.nodes);
             left.admitted += waiter.has.admitted;
+            let nodes = waiter.has.into_nodes();
+            nodes.into_iter().for_each(|node| left.push(node));
             calls.push(waiter.call);
         }
         left

@@ -122,6 +122,7 @@ fn memory() {
         reserve_and_trim_do_not_grow(backend);
         trim_gives_memory_back(backend);
         exhaustion_asks_for_nothing(backend);
+        waits_ask_for_nothing(backend);
     }
     caches_without_a_bound_ask_for_nothing();
     the_control_asks_for_every_object();
@@ -349,6 +350,41 @@ fn exhaustion_asks_for_nothing(backend: Backend) {
     (0..100).for_each(|_| round());
     assert_eq!(blocks_of(|| (0..1_000).for_each(|_| round())), 0);
     drop(held);
+}
+
+/// Two threads and one object: each time it is given to one that waits for it.
+fn waits_ask_for_nothing(backend: Backend) {
+    const ROUNDS: usize = 200;
+    let pool = filled(backend, 1);
+    let (turn, held) = (Barrier::new(2), Barrier::new(2));
+    let waits = |rounds: usize| {
+        for _ in 0..rounds {
+            let object = pool.acquire();
+            held.wait();
+            let before = pool.stats().waits;
+            turn.wait();
+            while pool.stats().waits == before {
+                thread::yield_now();
+            }
+            drop(object);
+            held.wait();
+        }
+    };
+    let blocks = thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..=2 * ROUNDS {
+                held.wait();
+                turn.wait();
+                drop(pool.acquire());
+                held.wait();
+            }
+        });
+        waits(ROUNDS);
+        let blocks = blocks_of(|| waits(ROUNDS));
+        waits(1); // Before the thread ends, which is none of this.
+        blocks
+    });
+    assert_eq!(blocks, 0);
 }
 
 fn caches_without_a_bound_ask_for_nothing() {

@@ -55,6 +55,18 @@ fn bursts_of_two_pools_may_exchange_handles() {
 }
 
 #[test]
+fn a_burst_is_walked_by_reference() {
+    for backend in Backend::ALL {
+        let mut burst = pool(backend).acquire_many(3);
+        for (text, letter) in (&mut burst).into_iter().zip(["a", "b", "c"]) {
+            text.push_str(letter);
+        }
+        let seen: String = (&burst).into_iter().map(|text| text.as_str()).collect();
+        assert_eq!(seen, "abc", "{backend}");
+    }
+}
+
+#[test]
 fn handles_given_away_one_by_one_go_back_one_by_one() {
     for backend in Backend::ALL {
         let pool = pool(backend);

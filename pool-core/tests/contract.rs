@@ -85,6 +85,7 @@ ladder! {
     a_closed_pool_gives_no_burst
 
     a_shared_object_comes_back_with_its_last_handle
+    shared_handles_of_two_objects_are_told_apart
 
     a_closed_pool_gives_nothing
     closing_drops_what_is_idle_now_and_the_rest_later
@@ -779,6 +780,12 @@ fn a_closed_pool_gives_no_burst(backend: Backend) {
     drop(burst);
     assert_eq!(at_rest(&pool, &tally).in_use, 0);
     assert_eq!(tally.alive(), 0);
+}
+
+fn shared_handles_of_two_objects_are_told_apart(backend: Backend) {
+    let pool = counted(backend).0.build().unwrap();
+    let [one, other] = [(); 2].map(|()| Pooled::into_shared(pool.acquire()));
+    assert!(!SharedPooled::ptr_eq(&one, &other));
 }
 
 fn a_shared_object_comes_back_with_its_last_handle(backend: Backend) {

@@ -376,6 +376,7 @@ fn one_part_not_worth_keeping_condemns_the_whole() {
             Mutex::new(part()),
             RwLock::new(part()),
             Box::new([(Mutex::new(part()), 0)]),
+            Cow::<Judged>::Owned(part()),
         )
     }
     assert!(wrapped(true).iter().all(|&verdict| verdict));
@@ -383,6 +384,7 @@ fn one_part_not_worth_keeping_condemns_the_whole() {
     // What is dropped on reset has no say.
     assert!(Some(Judged(false)).is_reusable());
     assert!(vec![Judged(false)].is_reusable());
+    assert!(Cow::Borrowed(&Judged(false)).is_reusable());
 }
 
 #[test]

@@ -274,6 +274,21 @@ fn a_burst_collects_while_it_is_first_and_those_behind_it_wait() {
 }
 
 #[test]
+fn a_burst_that_waits_takes_the_room_there_is() {
+    for backend in Backend::ALL {
+        let pool = pool(backend, 4);
+        let [one, other] = [(); 2].map(|()| pool.acquire());
+        thread::scope(|scope| {
+            let burst = scope.spawn(|| pool.acquire_many(3).len());
+            until_waits(&pool, 1);
+            drop(one); // And room for two.
+            assert_eq!(burst.join().unwrap(), 3, "{backend}");
+        });
+        drop(other);
+    }
+}
+
+#[test]
 fn a_wait_that_times_out_passes_on_what_it_had() {
     for backend in Backend::ALL {
         let pool = pool(backend, 1);

@@ -219,7 +219,7 @@ use centre_in_slots;
 /// What those who waited had when the pool was closed, to be destroyed.
 fn send_away(ledger: &Ledger, grant: Grant) -> Vec<NodePtr> {
     ledger.withdraw(grant.admitted);
-    grant.nodes
+    grant.into_nodes()
 }
 
 /// Leave from the ledger, unless the pool is closed.

@@ -597,14 +597,15 @@ impl<C: Centre> Locked<'_, C> {
     ) {
         let (grant, call) = self.inside.waiters.leave(ticket);
         let mut calls = Vec::new();
-        for node in grant.nodes {
+        let admitted = grant.admitted;
+        for node in grant.into_nodes() {
             match self.inside.waiters.offer(node) {
                 Ok(call) => calls.extend(call),
                 Err(node) if self.inside.closed => surplus.push(node),
                 Err(node) => surplus.extend(idle.keep(&mut self.inside.shared, node).err()),
             }
         }
-        ledger.withdraw(grant.admitted);
+        ledger.withdraw(admitted);
         // Even if there was nothing: the one behind may want less.
         self.inside.waiters.offer_room(ledger, &mut calls);
         drop(self);
@@ -620,13 +621,14 @@ impl<C: Centre> Locked<'_, C> {
             waiters, shared, ..
         } = &mut *self.inside;
         for grant in waiters.forget_threads() {
-            for node in grant.nodes {
+            let admitted = grant.admitted;
+            for node in grant.into_nodes() {
                 match waiters.offer(node) {
                     Ok(call) => calls.extend(call),
                     Err(node) => _ = idle.keep(shared, node),
                 }
             }
-            ledger.withdraw(grant.admitted);
+            ledger.withdraw(admitted);
         }
         waiters.offer_room(ledger, calls);
     }
