@@ -768,14 +768,20 @@ fn a_panic_in_a_burst_costs_its_object(backend: Backend) {
 /// A burst of nothing had no error to give on some backends.
 fn a_closed_pool_gives_no_burst(backend: Backend) {
     let (builder, tally) = counted(backend);
-    let pool = builder.build().unwrap();
+    let pool = builder.capacity(8).build().unwrap();
     let burst = pool.acquire_many(5);
     drop(pool.acquire_many(3));
+    assert_eq!(
+        pool.try_acquire_many(9).err(),
+        Some(AcquireError::Exhausted)
+    );
     pool.close();
     for n in [0, 1, 5] {
+        assert!(panic_of(|| pool.acquire_many(n)).contains("closed"));
+    }
+    for n in [0, 1, 5, 9] {
         let refused = pool.try_acquire_many(n).err();
         assert_eq!(refused, Some(AcquireError::Closed), "{n}");
-        assert!(panic_of(|| pool.acquire_many(n)).contains("closed"));
     }
     drop(burst);
     assert_eq!(at_rest(&pool, &tally).in_use, 0);
@@ -820,7 +826,9 @@ fn a_closed_pool_gives_nothing(backend: Backend) {
     let (builder, tally) = counted(backend);
     let pool = builder.name("shut").build().unwrap();
     drop(pool.acquire());
+    assert!(!pool.is_closed());
     pool.close();
+    assert!(pool.is_closed());
     let created = tally.created();
     assert_eq!(pool.try_acquire().err(), Some(AcquireError::Closed));
     assert_eq!(pool.try_acquire_idle().err(), Some(AcquireError::Closed));
