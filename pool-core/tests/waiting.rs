@@ -334,6 +334,29 @@ fn close_sends_threads_and_tasks_away() {
 
 /// In each hook, while a thread and a task wait: both are sent away, and nothing is left.
 #[test]
+fn a_burst_sent_away_leaves_nothing_that_keeps_the_pool() {
+    for backend in Backend::ALL {
+        let alive = Arc::new(());
+        let made = alive.clone();
+        let make = move || {
+            let _held = &made;
+            Vec::new()
+        };
+        let builder = Pool::builder_with(make, Vec::<u8>::clear).backend(backend);
+        let pool = builder.capacity(4).build().unwrap();
+        let held = [(); 2].map(|()| pool.acquire());
+        thread::scope(|scope| {
+            let burst = scope.spawn(|| pool.acquire_many(3).len());
+            until_waits(&pool, 1); // It has the room for two.
+            pool.close();
+            assert!(burst.join().is_err(), "{backend}");
+        });
+        drop((pool, held));
+        assert_eq!(Arc::strong_count(&alive), 1, "{backend}");
+    }
+}
+
+#[test]
 fn a_hook_that_closes_the_pool_sends_everyone_away() {
     type Hooked = Pool<Vec<u8>, Closing>;
 
