@@ -208,12 +208,7 @@ pub const ROWS: &[Row] = &[
         ours: "objects in a ring, by address, same touch, no pool",
         other: "plain words through that queue",
         target: None,
-        duel: || {
-            Duel::new(
-                Side::of(pipeline::of_objects_in_a_ring(), 1).in_lockstep(),
-                Side::of(pipeline::of_words(), 1).in_lockstep(),
-            )
-        },
+        duel: || in_lockstep(pipeline::of_objects_in_a_ring(), pipeline::of_words()),
     },
     Row {
         name: "many-8",
@@ -412,9 +407,13 @@ fn as_one(burst: usize) -> Duel {
 }
 
 fn over_pipeline(ours: fn(Pooled) -> Team, other: fn() -> Team) -> Duel {
-    let ours = ours(batched());
+    in_lockstep(ours(batched()), other())
+}
+
+/// Two teams whose threads wait for each other.
+fn in_lockstep(ours: Team, other: Team) -> Duel {
     let side = |team| Side::of(team, 1).in_lockstep();
-    Duel::new(side(ours), side(other()))
+    Duel::new(side(ours), side(other))
 }
 
 fn in_turn(pools: usize) -> Duel {

@@ -30,7 +30,7 @@ fn pools_show_their_settings_and_counts() {
         .unwrap();
     let held = pool.acquire();
     let shown = format!("{pool:?}");
-    for part in ["\"orders\"", "Batched", "7", "created: 1"] {
+    for part in ["\"orders\"", "Batched", "capacity: Some(7)", "created: 1"] {
         assert!(shown.contains(part), "{part} is not in {shown}");
     }
     drop(held);

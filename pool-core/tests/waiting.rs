@@ -332,7 +332,6 @@ fn close_sends_threads_and_tasks_away() {
     }
 }
 
-/// In each hook, while a thread and a task wait: both are sent away, and nothing is left.
 #[test]
 fn a_burst_sent_away_leaves_nothing_that_keeps_the_pool() {
     for backend in Backend::ALL {
@@ -356,6 +355,7 @@ fn a_burst_sent_away_leaves_nothing_that_keeps_the_pool() {
     }
 }
 
+/// In each hook, while a thread and a task wait: both are sent away, and nothing is left.
 #[test]
 fn a_hook_that_closes_the_pool_sends_everyone_away() {
     type Hooked = Pool<Vec<u8>, Closing>;
