@@ -121,6 +121,9 @@ fn memory() {
         what_leaves_and_joins_uses_the_same_memory(backend);
         reserve_and_trim_do_not_grow(backend);
         trim_gives_memory_back(backend);
+        memory_that_is_there_is_used_first(backend);
+        what_is_missing_is_asked_for_at_once(backend);
+        steps_start_small_again_after_a_trim(backend);
         exhaustion_asks_for_nothing(backend);
         waits_ask_for_nothing(backend);
     }
@@ -333,6 +336,60 @@ fn reserve_and_trim_do_not_grow(backend: Backend) {
     (0..200).for_each(|_| cycle());
     let (_, after) = live();
     assert!(after <= before, "{} bytes more", after - before);
+}
+
+/// What was never used of a chunk counts, and what is vacant of it, when the pool makes sure of memory.
+fn memory_that_is_there_is_used_first(backend: Backend) {
+    const CHUNK: usize = 64;
+    let chunk = (CHUNK * (size_of::<Message>() + 16)).cast_signed();
+    let builder = Pool::<Message>::builder().backend(backend).grow_by(CHUNK);
+    let pool = builder.build().unwrap();
+    let (_, none) = live();
+    let kept = pool.acquire();
+    drop((0..9).map(|_| pool.acquire()).collect::<Vec<_>>());
+    // The chunk stays, and no part of it is lost.
+    pool.trim(0);
+    let (_, one) = live();
+    assert!(one - none >= chunk);
+    assert_eq!(pool.reserve(CHUNK - 1), CHUNK - 1);
+    let (_, full) = live();
+    assert!(full - one < chunk, "{} bytes more", full - one);
+    drop(kept);
+    pool.trim(0);
+    // Part of a chunk was never used: that does not keep it.
+    drop(pool.acquire());
+    let (_, begun) = live();
+    pool.trim(0);
+    let (_, after) = live();
+    assert!(begun - after >= chunk, "{} bytes less", begun - after);
+}
+
+fn what_is_missing_is_asked_for_at_once(backend: Backend) {
+    let builder = Pool::<Message>::builder().backend(backend).grow_by(1);
+    let pool = builder.build().unwrap();
+    // One node, used over and over.
+    (0..1_000).for_each(|_| Pooled::discard(pool.acquire()));
+    let blocks = blocks_of(|| assert_eq!(pool.reserve(1_000), 1_000));
+    // A chunk, and arrays of pointers.
+    assert!(blocks < 100, "{blocks} blocks");
+}
+
+fn steps_start_small_again_after_a_trim(backend: Backend) {
+    let pool = bounded(backend, 10_000);
+    let small = pool.acquire();
+    let (_, before) = live();
+    for _ in 0..10 {
+        assert_eq!(pool.reserve(5_000), 5_000);
+        pool.trim(0);
+    }
+    // As many objects as there were before, so that a step is one of theirs: not one of all there were,
+    // nor one object of what the bound leaves.
+    let mut held = vec![small];
+    let blocks = blocks_of(|| held.extend((0..999).map(|_| pool.acquire())));
+    assert!(blocks < 100, "{blocks} blocks");
+    let (_, after) = live();
+    let objects = (1_000 * (size_of::<Message>() + 16)).cast_signed();
+    assert!(after - before < 3 * objects, "{} bytes", after - before);
 }
 
 fn exhaustion_asks_for_nothing(backend: Backend) {
