@@ -72,4 +72,16 @@ fn a_burst_leaves_little_behind() {
         pool.trim(MIN_IDLE);
         (peak, resident())
     });
+    // Chunks of a size that allocators keep, below one that stays in use.
+    check("small chunks", || {
+        let pool = Pool::<Message>::builder().grow_by(100).build().unwrap();
+        let mut held: Vec<_> = (0..BURST).map(|_| pool.acquire()).collect();
+        let peak = resident();
+        let last = held.pop();
+        drop(held);
+        pool.trim(0);
+        let after = resident();
+        drop(last);
+        (peak, after)
+    });
 }
