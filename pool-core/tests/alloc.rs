@@ -124,10 +124,13 @@ fn memory() {
         memory_that_is_there_is_used_first(backend);
         what_is_missing_is_asked_for_at_once(backend);
         steps_start_small_again_after_a_trim(backend);
+        a_trim_frees_what_bursts_came_in(backend);
+        a_trim_that_drops_nothing_takes_no_memory_away(backend);
         exhaustion_asks_for_nothing(backend);
         waits_ask_for_nothing(backend);
     }
     caches_without_a_bound_ask_for_nothing();
+    a_trim_frees_the_caches_of_threads_that_are_gone();
     the_control_asks_for_every_object();
     the_pool_for_one_thread_asks_for_nothing();
     for backend in Backend::ALL {
@@ -392,6 +395,35 @@ fn steps_start_small_again_after_a_trim(backend: Backend) {
     assert!(after - before < 3 * objects, "{} bytes", after - before);
 }
 
+/// A large burst's array of pointers is as large.
+fn a_trim_frees_what_bursts_came_in(backend: Backend) {
+    let builder = Pool::<Message>::builder().backend(backend);
+    let pool = builder.build().unwrap();
+    drop(pool.acquire());
+    pool.trim(0);
+    let (_, before) = live();
+    drop(pool.acquire_many(10_000));
+    pool.trim(0);
+    let (_, after) = live();
+    assert!(after - before <= 4096, "{} bytes more", after - before);
+}
+
+/// Neither the arrays in which batches travel, nor those of bursts.
+fn a_trim_that_drops_nothing_takes_no_memory_away(backend: Backend) {
+    let pool = filled(backend, 1_000);
+    let mut held = Vec::with_capacity(1_000);
+    let mut round = || {
+        held.extend((0..1_000).map(|_| pool.acquire()));
+        held.clear();
+        drop(pool.acquire_many(500));
+    };
+    for _ in 0..10 {
+        round();
+        pool.trim(1_000);
+    }
+    assert_eq!(blocks_of(round), 0);
+}
+
 fn exhaustion_asks_for_nothing(backend: Backend) {
     let pool = bounded(backend, 10);
     let held: Vec<_> = (0..9).map(|_| pool.acquire()).collect();
@@ -465,6 +497,35 @@ fn caches_without_a_bound_ask_for_nothing() {
 }
 
 /// As fast as the allocator under it, and no faster.
+/// They are kept for the next threads, but not for ever.
+fn a_trim_frees_the_caches_of_threads_that_are_gone() {
+    const THREADS: usize = 32;
+    let builder = Pool::<Message>::builder().batch_size(64);
+    let pool = builder.build().unwrap();
+    drop(pool.acquire());
+    let all = Barrier::new(THREADS);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                drop(pool.acquire());
+                all.wait();
+            });
+        }
+    });
+    pool.flush();
+    let (_, before) = live();
+    pool.trim(usize::MAX);
+    let (_, after) = live();
+    // As documented: nine batches of pointers for each.
+    let caches = (THREADS * 9 * 64 * size_of::<usize>()).cast_signed();
+    let freed = before - after;
+    if cfg!(pool_no_membarrier) {
+        assert!(freed <= 0, "{freed} bytes of caches that there are none of");
+    } else {
+        assert!(freed >= caches, "{freed} bytes of {caches}");
+    }
+}
+
 fn the_control_asks_for_every_object() {
     let pool = bounded(Backend::Heap, 100);
     drop(pool.acquire());
@@ -491,6 +552,12 @@ fn the_pool_for_one_thread_asks_for_nothing() {
     };
     round();
     assert_eq!(blocks_of(|| (0..100).for_each(|_| round())), 0);
+    drop((held, pool));
+    // It grows in ever larger steps.
+    let pool = unsync::Pool::<Message>::new();
+    let mut held = Vec::with_capacity(10_000);
+    let blocks = blocks_of(|| held.extend((0..10_000).map(|_| pool.acquire())));
+    assert!(blocks < 40, "{blocks} blocks");
     drop((held, pool));
     let left = left_behind(|| {
         let pool = unsync::Pool::<String>::new();

@@ -515,6 +515,24 @@ fn trim_drops_what_was_idle_longest(backend: Backend) {
             vec![]
         }
     );
+    // And those left are in their order still, however the batches lie.
+    let (mut builder, _tally) = counted(backend);
+    if backend == Backend::Batched {
+        builder = builder.batch_size(4);
+    }
+    let pool = builder.build().unwrap();
+    let handles: Vec<_> = (0..40).map(|_| pool.acquire()).collect();
+    for handle in handles {
+        drop(handle);
+    }
+    pool.trim(39);
+    for keep in [28, 24, 18, 17, 8] {
+        pool.trim(keep);
+    }
+    let mut left: Vec<_> = pool.drain().map(|object| object.id).collect();
+    left.sort_unstable();
+    let newest = if keeps(backend) { 32..40 } else { 0..0 };
+    assert_eq!(left, newest.collect::<Vec<_>>());
 }
 
 fn flush_moves_and_loses_nothing(backend: Backend) {

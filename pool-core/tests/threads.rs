@@ -939,6 +939,59 @@ fn threads_cache_again_after_a_time_of_need() {
     assert_eq!(after.revocations, before.revocations);
 }
 
+/// A revocation is counted when it pays a barrier, and pays one only if there is a slot that is in use.
+#[cfg(not(pool_no_membarrier))]
+#[test]
+fn only_slots_in_use_are_revoked() {
+    for backend in [Backend::Batched, Backend::Queue] {
+        let pool = Pool::<u64>::builder().backend(backend).build().unwrap();
+        let pool_of_thread = pool.clone();
+        let thread = thread::spawn(move || {
+            drop(
+                (0..100)
+                    .map(|_| pool_of_thread.acquire())
+                    .collect::<Vec<_>>(),
+            );
+        });
+        thread.join().unwrap();
+        let revocations = || pool.stats().revocations;
+        pool.trim(0);
+        assert_eq!(revocations(), 0, "{backend}: the thread has ended");
+        for turn in 1..=3 {
+            drop((0..100).map(|_| pool.acquire()).collect::<Vec<_>>());
+            pool.trim(0);
+            assert_eq!(revocations(), turn, "{backend}");
+            pool.trim(0);
+            assert_eq!(revocations(), turn, "{backend}: revoked already");
+        }
+    }
+    let pool = Pool::<u64>::builder().backend(Backend::Heap).build();
+    let pool = pool.unwrap();
+    drop(pool.acquire());
+    pool.close();
+    assert_eq!(pool.stats().revocations, 1);
+}
+
+/// Under a bound on idle objects that two batches reach, one thread may cache, and a flush leaves it that.
+#[cfg(not(pool_no_membarrier))]
+#[test]
+fn one_thread_caches_within_max_idle() {
+    const BATCH: usize = 8;
+    let builder = Pool::<u64>::builder().batch_size(BATCH);
+    let pool = builder.max_idle(2 * BATCH).build().unwrap();
+    let object = pool.acquire();
+    pool.flush();
+    let before = pool.stats().exchanges;
+    drop(object);
+    let after = pool.stats();
+    assert_eq!((after.exchanges, after.cached), (before, 1));
+    // One less, and none may.
+    let builder = Pool::<u64>::builder().batch_size(BATCH);
+    let pool = builder.max_idle(2 * BATCH - 1).build().unwrap();
+    drop(pool.acquire());
+    assert_eq!(pool.stats().cached, 0);
+}
+
 /// A cache was half as large again as it was asked to be (DPDK f5e1310f16).
 #[test]
 fn a_cache_is_as_large_as_documented() {

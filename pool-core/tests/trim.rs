@@ -159,6 +159,25 @@ fn what_trim_and_drain_take_is_not_dropped_again() {
     });
 }
 
+/// Objects that were in use when an age began were needed in it, wherever they are at its end.
+#[test]
+fn what_comes_back_in_an_age_stays_for_that_age() {
+    on_those_that_keep(|backend| {
+        let (builder, tally) = counted(backend);
+        let pool = builder.build().unwrap();
+        let policy = TrimPolicy::idle_for(AGE);
+        let mut clock = Clock::new();
+        let mut held: Vec<_> = (0..150).map(|_| pool.acquire()).collect();
+        drop(held.split_off(50));
+        assert_eq!(clock.after(Duration::ZERO, &pool, &policy), 0);
+        assert_eq!(clock.after(AGE, &pool, &policy), 100);
+        drop(held);
+        assert_eq!(clock.after(AGE, &pool, &policy), 0);
+        assert_eq!(clock.after(AGE, &pool, &policy), 50);
+        assert_eq!(at_rest(&pool, &tally).idle, 0);
+    });
+}
+
 #[test]
 fn an_age_of_nothing_drops_what_is_idle_at_every_other_call() {
     on_those_that_keep(|backend| {

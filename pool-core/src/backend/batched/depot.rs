@@ -22,7 +22,7 @@ const DRY_VISITS: u32 = 64;
 pub(crate) struct Depot {
     batch_size: usize,
     max_idle: usize,
-    /// Full batches, those that came last at the end.
+    /// Full batches, those that came last at the end. The first may have lost its oldest to a trim.
     full: Vec<Batch>,
     /// One batch that is being filled and emptied object by object.
     loose: Batch,
@@ -50,7 +50,11 @@ impl Depot {
 
     /// Idle objects here.
     pub(super) fn idle(&self) -> usize {
-        self.full.len() * self.batch_size + self.loose.len()
+        let full = match &self.full[..] {
+            [] => 0,
+            [first, rest @ ..] => first.len() + rest.len() * self.batch_size,
+        };
+        full + self.loose.len()
     }
 
     /// Whether `more` objects could take the pool past `max_idle`, if the caches of `active`
@@ -94,7 +98,7 @@ impl Depot {
             if missing >= self.batch_size
                 && let Some(mut full) = self.full.pop()
             {
-                missing -= self.batch_size;
+                missing -= full.len();
                 out.extend_from_slice(full.nodes());
                 full.clear();
                 self.shells.push(full);
@@ -206,25 +210,16 @@ impl Depot {
     pub(super) fn take_oldest(&mut self, n: usize) -> Vec<NodePtr> {
         let n = n.min(self.idle());
         let mut out = Vec::with_capacity(n);
-        let batches = (n / self.batch_size).min(self.full.len());
-        for mut batch in self.full.drain(..batches) {
-            out.extend_from_slice(batch.nodes());
-            batch.clear();
-            self.shells.push(batch);
-        }
-        if let Some(oldest) = self.full.first_mut() {
-            let rest = n - out.len();
-            oldest.take_oldest(rest, &mut out);
-            // A batch among the full ones is full: what is left of this one is kept singly.
-            if rest > 0 {
-                let mut batch = self.full.remove(0);
-                batch.nodes().iter().for_each(|node| self.keep(*node));
-                batch.clear();
-                self.shells.push(batch);
+        let mut emptied = 0;
+        for batch in &mut self.full {
+            batch.take_oldest(n - out.len(), &mut out);
+            if batch.len() > 0 {
+                break;
             }
+            emptied += 1;
         }
-        let rest = n - out.len();
-        self.loose.take_oldest(rest, &mut out);
+        self.shells.extend(self.full.drain(..emptied));
+        self.loose.take_oldest(n - out.len(), &mut out);
         out
     }
 }
