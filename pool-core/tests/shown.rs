@@ -41,6 +41,14 @@ fn pools_show_their_settings_and_counts() {
 }
 
 #[test]
+fn builders_show_what_was_chosen() {
+    let builder = Pool::<u32>::builder().capacity(7);
+    assert!(format!("{builder:?}").contains("capacity: Some(7)"));
+    let builder = unsync::Pool::<u32>::builder().capacity(7);
+    assert!(format!("{builder:?}").contains("capacity: Some(7)"));
+}
+
+#[test]
 fn handles_show_what_they_hold() {
     let pool = Pool::<u32>::new();
     let mut one = pool.acquire();

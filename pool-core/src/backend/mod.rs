@@ -139,10 +139,7 @@ pub(crate) trait Store {
     fn counts(&self) -> Counts;
 
     /// Revocations that were not told of yet.
-    #[inline]
-    fn untold_revocations(&self) -> usize {
-        0
-    }
+    fn untold_revocations(&self) -> usize;
 
     /// Leave to make one object more, whether or not one is idle.
     fn admit(&self, ledger: &Ledger) -> Result<(), AcquireError>;
