@@ -8,9 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use pool_core::{AcquireError, Backend, Lifecycle, Pool};
+use pool_core::{AcquireError, Backend, Lifecycle, Pool, TrimPolicy};
 
 use support::{caches, counted, keeps, within_reason};
 
@@ -167,6 +167,43 @@ fn a_child_of_a_busy_process_acquires_and_releases() {
             });
             assert_eq!(pool.in_use(), 0, "{backend}: the parent goes on");
             use_pool(&pool, CAPACITY);
+        }
+    });
+}
+
+/// Locks that a thread has for a few instructions, and other tests of these seldom meet: the period of
+/// those who trim by a policy, and the buffers of bursts.
+#[test]
+fn a_child_finds_no_lock_held_for_a_moment() {
+    let _alone = alone();
+    within_reason(|| {
+        for backend in Backend::ALL {
+            let pool = Pool::<u64>::builder().backend(backend).build().unwrap();
+            let policy = TrimPolicy::idle_for(Duration::from_secs(3_600));
+            let now = Instant::now();
+            let stop = AtomicBool::new(false);
+            thread::scope(|scope| {
+                let _stop = StopAtEnd(&stop);
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        pool.trim_by(&policy, now);
+                    }
+                });
+                scope.spawn(|| {
+                    // Too many for a cache, and hardly any.
+                    while !stop.load(Ordering::Relaxed) {
+                        drop(pool.acquire_many(200));
+                        drop((pool.acquire_many(2), pool.acquire_many(1)));
+                    }
+                });
+                for _ in 0..support::scaled(50) {
+                    fork(|| {
+                        pool.trim_by(&policy, now);
+                        drop(pool.acquire_many(200));
+                        drop((pool.acquire_many(2), pool.acquire_many(1)));
+                    });
+                }
+            });
         }
     });
 }

@@ -201,6 +201,28 @@ fn a_task_that_is_dropped_when_served_and_last_leaves_the_object_idle() {
 }
 
 #[test]
+fn one_served_in_vain_is_kept_within_max_idle() {
+    for backend in [Backend::Mutex, Backend::Queue, Backend::Batched] {
+        // Whether the place is free is seen when the task leaves.
+        for is_free in [true, false] {
+            let builder = Pool::<Vec<u8>>::builder().backend(backend);
+            let pool = builder.capacity(2).max_idle(1).build().unwrap();
+            let (one, other) = (pool.acquire(), pool.acquire());
+            let mut task = Task::new(&pool);
+            assert!(task.poll().is_pending());
+            drop(one);
+            assert_eq!((task.woken(), pool.idle()), (1, 0), "{backend}");
+            let other = is_free.then_some(other);
+            drop(task);
+            assert_eq!(pool.idle(), 1, "{backend}");
+            let destroyed = usize::from(!is_free);
+            assert_eq!(pool.stats().destroyed, destroyed, "{backend}");
+            drop(other);
+        }
+    }
+}
+
+#[test]
 fn a_task_is_woken_through_the_waker_it_was_last_polled_with() {
     for backend in Backend::ALL {
         let pool = pool(backend, 1);

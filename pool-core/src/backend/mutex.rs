@@ -1,7 +1,7 @@
 //! Mutex: a stack under one lock. The simplest backend, and the oracle that the tests hold the
 //! others to.
 //!
-//! The lock is that of a centre (see `slots`) at which nobody may cache.
+//! The lock is that of a centre (see `slots`) at which nobody caches: no slot is ever asked for.
 
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -46,10 +46,6 @@ impl Centre for Stack {
     fn empty(&self) {}
 
     fn gather(&mut self, _word: Word, (): &mut (), (): &()) {}
-
-    fn may_cache(&self, _active: usize) -> bool {
-        false
-    }
 }
 
 impl MutexStack {
