@@ -118,6 +118,7 @@ fn memory() {
         two_threads_ask_for_nothing(backend);
         bursts_of_two_threads_ask_for_nothing(backend);
         a_burst_of_none_asks_for_nothing(backend);
+        bursts_at_a_time_ask_for_nothing(backend);
         what_leaves_and_joins_uses_the_same_memory(backend);
         reserve_and_trim_do_not_grow(backend);
         trim_gives_memory_back(backend);
@@ -255,6 +256,17 @@ fn a_burst_of_none_asks_for_nothing(backend: Backend) {
     };
     (0..100).for_each(|_| round());
     assert_eq!(blocks_of(|| (0..1_000).for_each(|_| round())), 0);
+}
+
+/// Of which a cache has a buffer for one.
+fn bursts_at_a_time_ask_for_nothing(backend: Backend) {
+    let pool = filled(backend, 1_000);
+    let round = || {
+        let [one, other] = [(); 2].map(|()| pool.acquire_many(4));
+        drop((one, pool.acquire_many(4), other));
+    };
+    (0..10).for_each(|_| round());
+    assert_eq!(blocks_of(|| (0..100).for_each(|_| round())), 0);
 }
 
 fn bursts_of_two_threads_ask_for_nothing(backend: Backend) {
