@@ -1079,6 +1079,30 @@ fn a_thread_that_keeps_missing_earns_larger_exchanges() {
     });
 }
 
+/// Visits that take and give in turn earn nothing, however many; nor do any, where the objects in caches
+/// are counted by what two batches hold.
+#[cfg(not(pool_no_membarrier))]
+#[test]
+fn only_visits_that_are_alike_earn_larger_exchanges() {
+    const BATCH: usize = 8;
+    batched(BATCH, |pool| {
+        drop((0..20 * BATCH).map(|_| pool.acquire()).collect::<Vec<_>>());
+        for round in 0..2_000 {
+            // A batch is given on the way up, and one taken on the way down.
+            drop((0..=2 * BATCH).map(|_| pool.acquire()).collect::<Vec<_>>());
+            let cached = pool.stats().cached;
+            assert!(cached <= 2 * BATCH, "{cached} after {round} rounds");
+        }
+    });
+    let builder = Pool::<u64>::builder().batch_size(BATCH).max_idle(1_000);
+    let pool = builder.build().unwrap();
+    for round in 0..100 {
+        drop((0..500).map(|_| pool.acquire()).collect::<Vec<_>>());
+        let cached = pool.stats().cached;
+        assert!(cached <= 2 * BATCH, "{cached} after {round} rounds");
+    }
+}
+
 /// A bulk request of exactly the size of the cache always missed (DPDK a2833ecc5e).
 #[cfg(not(pool_no_membarrier))]
 #[test]

@@ -503,6 +503,21 @@ fn one_that_was_served_before_the_close_gets_its_object() {
 }
 
 #[test]
+fn one_that_was_served_before_the_close_and_leaves_after_it_keeps_nothing_idle() {
+    for backend in Backend::ALL {
+        let pool = pool(backend, 1);
+        let object = pool.acquire();
+        let mut task = Task::new(&pool);
+        assert!(task.poll().is_pending());
+        drop(object);
+        pool.close();
+        drop(task);
+        let stats = pool.stats();
+        assert_eq!((stats.created, stats.destroyed), (1, 1), "{backend}");
+    }
+}
+
+#[test]
 fn a_waker_that_panics_costs_nobody_anything() {
     struct Panics;
     impl Wake for Panics {
