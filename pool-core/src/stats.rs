@@ -24,8 +24,9 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stats {
-    /// Objects that ever joined the pool: made by it, or attached. One whose making panicked, or
-    /// did not come about because the pool was closed, counts here and as destroyed.
+    /// Objects that ever joined the pool: made by it, or attached. One whose making panicked counts
+    /// here and as destroyed, as do those that the same burst would have made after it. One that is
+    /// waited for counts from when its place is granted, and no more if the wait ends in vain.
     pub created: usize,
     /// Objects that have left it: dropped, or detached.
     pub destroyed: usize,
