@@ -74,10 +74,6 @@ impl Ledger {
     pub(crate) fn leave_room(&self) {
         // Relaxed: only a total.
         self.counts.destroyed.fetch_add(1, Ordering::Relaxed);
-        self.free_place();
-    }
-
-    fn free_place(&self) {
         if self.is_bounded() {
             self.counts.taken.fetch_sub(1, Ordering::AcqRel);
         }
@@ -97,7 +93,7 @@ impl Ledger {
     /// Takes back leave for `n` objects that were never made. A `Pool` holds the pool.
     pub(crate) fn withdraw(&self, n: usize) {
         for _ in 0..n {
-            self.free_place();
+            self.leave_room();
             let last = self.release_ref();
             debug_assert!(!last, "a `Pool` holds the pool");
         }

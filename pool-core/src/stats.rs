@@ -24,9 +24,9 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stats {
-    /// Objects that ever joined the pool: made by it, or attached. One whose making panicked counts
-    /// here and as destroyed, as do those that the same burst would have made after it. One that is
-    /// waited for counts from when its place is granted, and no more if the wait ends in vain.
+    /// Objects that ever joined the pool: made by it, or attached. One that did not come about though
+    /// there was leave to make it (that panicked, or the wait ended in vain) counts here and as
+    /// destroyed, so that neither number ever falls.
     pub created: usize,
     /// Objects that have left it: dropped, or detached.
     pub destroyed: usize,

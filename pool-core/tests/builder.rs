@@ -167,7 +167,7 @@ fn defaults() {
 }
 
 /// Four threads can cache without running a small pool dry; a large one has batches of 64.
-#[cfg(not(pool_no_membarrier))]
+#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
 #[test]
 fn the_default_batch_suits_the_bound() {
     for (capacity, batch_size) in [

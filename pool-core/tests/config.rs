@@ -109,7 +109,7 @@ fn what_is_left_open_stays_as_it_was() {
 #[test]
 fn a_pool_for_one_thread_takes_what_concerns_it() {
     let mut config = full();
-    // Neither is fit for a pool of many threads.
+    // One of many threads would refuse a batch size for this backend, and one of 0.
     config.backend = Some(Backend::Mutex);
     config.batch_size = Some(0);
     let pool = unsync::Pool::<u64>::builder().apply(&config).build();

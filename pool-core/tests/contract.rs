@@ -16,8 +16,8 @@ use pool_core::{
 };
 
 use support::{
-    Counted, Counting, Script, Tally, at_rest, caches, counted, keeps, message, panic_of, until,
-    within_reason,
+    BatchSizeIfAny, Counted, Counting, Script, Tally, at_rest, caches, counted, keeps, message,
+    panic_of, until, within_reason,
 };
 
 /// Runs each scenario on each backend. One that is left out is dead code, and warned about.
@@ -516,17 +516,13 @@ fn trim_drops_what_was_idle_longest(backend: Backend) {
         }
     );
     // And those left are in their order still, however the batches lie.
-    let (mut builder, _tally) = counted(backend);
-    if backend == Backend::Batched {
-        builder = builder.batch_size(4);
-    }
-    let pool = builder.build().unwrap();
+    let (builder, _tally) = counted(backend);
+    let pool = builder.batch_size_if_any(backend, 4).build().unwrap();
     let handles: Vec<_> = (0..40).map(|_| pool.acquire()).collect();
     for handle in handles {
         drop(handle);
     }
-    pool.trim(39);
-    for keep in [28, 24, 18, 17, 8] {
+    for keep in [39, 28, 24, 18, 17, 8] {
         pool.trim(keep);
     }
     let mut left: Vec<_> = pool.drain().map(|object| object.id).collect();

@@ -644,7 +644,7 @@ fn a_process_without_membarrier_has_pools_without_caches() {
 /// A filter that comes after the first pool takes away what the pools stand on. They cannot go on, and say
 /// what to do.
 #[test]
-#[cfg(not(pool_no_membarrier))]
+#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
 fn a_membarrier_taken_away_later_ends_the_process_with_a_reason() {
     let test = "a_membarrier_taken_away_later_ends_the_process_with_a_reason";
     let Some(child) = in_own_process(test, || {

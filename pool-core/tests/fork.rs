@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use pool_core::{AcquireError, Backend, Lifecycle, Pool, TrimPolicy};
 
-use support::{caches, counted, keeps, within_reason};
+use support::{BatchSizeIfAny, caches, counted, keeps, within_reason};
 
 /// Runs `child` in a child process; fails if it panics or does not end.
 fn fork(child: impl FnOnce()) {
@@ -171,14 +171,16 @@ fn a_child_of_a_busy_process_acquires_and_releases() {
     });
 }
 
-/// Locks that a thread has for a few instructions, and other tests of these seldom meet: the period of
-/// those who trim by a policy, and the buffers of bursts.
+/// Locks that a thread has for a few instructions, which the other tests here seldom meet: the period
+/// of those who trim by a policy, and the buffers of bursts.
 #[test]
 fn a_child_finds_no_lock_held_for_a_moment() {
     let _alone = alone();
     within_reason(|| {
         for backend in Backend::ALL {
-            let pool = Pool::<u64>::builder().backend(backend).build().unwrap();
+            let builder = Pool::<u64>::builder().backend(backend);
+            // Bursts that are too many for a cache, so that they need a buffer, and little else.
+            let pool = builder.batch_size_if_any(backend, 1).build().unwrap();
             let policy = TrimPolicy::idle_for(Duration::from_secs(3_600));
             let now = Instant::now();
             let stop = AtomicBool::new(false);
@@ -190,17 +192,14 @@ fn a_child_finds_no_lock_held_for_a_moment() {
                     }
                 });
                 scope.spawn(|| {
-                    // Too many for a cache, and hardly any.
                     while !stop.load(Ordering::Relaxed) {
-                        drop(pool.acquire_many(200));
-                        drop((pool.acquire_many(2), pool.acquire_many(1)));
+                        drop(pool.acquire_many(3));
                     }
                 });
                 for _ in 0..support::scaled(50) {
                     fork(|| {
                         pool.trim_by(&policy, now);
-                        drop(pool.acquire_many(200));
-                        drop((pool.acquire_many(2), pool.acquire_many(1)));
+                        drop(pool.acquire_many(3));
                     });
                 }
             });

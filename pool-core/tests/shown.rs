@@ -41,9 +41,7 @@ fn pools_show_their_settings_and_counts() {
 }
 
 #[test]
-fn builders_show_what_was_chosen() {
-    let builder = Pool::<u32>::builder().capacity(7);
-    assert!(format!("{builder:?}").contains("capacity: Some(7)"));
+fn the_builder_for_one_thread_shows_its_choices() {
     let builder = unsync::Pool::<u32>::builder().capacity(7);
     assert!(format!("{builder:?}").contains("capacity: Some(7)"));
 }

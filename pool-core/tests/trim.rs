@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use pool_core::{Backend, TrimPolicy};
 
-use support::{CountedPool, at_rest, counted, keeps, panic_of, within_reason};
+use support::{BatchSizeIfAny, CountedPool, at_rest, counted, keeps, panic_of, within_reason};
 
 const AGE: Duration = Duration::from_secs(60);
 
@@ -250,18 +250,4 @@ fn a_policy_and_busy_threads() {
         assert!(pool.try_acquire().is_err());
         drop(all);
     });
-}
-
-/// A batch size, where there are batches.
-trait BatchSizeIfAny {
-    fn batch_size_if_any(self, backend: Backend, objects: usize) -> Self;
-}
-
-impl<T, L: pool_core::Lifecycle<T>> BatchSizeIfAny for pool_core::Builder<T, L> {
-    fn batch_size_if_any(self, backend: Backend, objects: usize) -> Self {
-        match backend {
-            Backend::Batched => self.batch_size(objects),
-            _ => self,
-        }
-    }
 }

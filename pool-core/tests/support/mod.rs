@@ -16,10 +16,25 @@ pub(crate) fn keeps(backend: Backend) -> bool {
     backend != Backend::Heap
 }
 
-/// Whether threads keep idle objects of this backend to themselves. Built without the barrier that
-/// takes, none does.
+/// Whether threads keep idle objects of this backend to themselves. Without the barrier that takes,
+/// none does.
 pub(crate) fn caches(backend: Backend) -> bool {
-    backend == Backend::Batched && !cfg!(pool_no_membarrier)
+    let has_barrier = cfg!(all(target_os = "linux", not(pool_no_membarrier)));
+    backend == Backend::Batched && has_barrier
+}
+
+/// A batch size, where there are batches.
+pub(crate) trait BatchSizeIfAny {
+    fn batch_size_if_any(self, backend: Backend, objects: usize) -> Self;
+}
+
+impl<T, L: Lifecycle<T>> BatchSizeIfAny for Builder<T, L> {
+    fn batch_size_if_any(self, backend: Backend, objects: usize) -> Self {
+        match backend {
+            Backend::Batched => self.batch_size(objects),
+            _ => self,
+        }
+    }
 }
 
 /// `n`, times `POOL_TEST_SCALE` if that is set: for longer runs of what is random.

@@ -65,6 +65,9 @@ impl Batch {
     /// Takes out the `n` oldest, or all.
     pub(super) fn take_oldest(&mut self, n: usize, out: &mut Vec<NodePtr>) {
         let n = n.min(self.len);
+        if n == 0 {
+            return;
+        }
         out.extend(&self.nodes()[..n]);
         self.items.copy_within(n..self.len, 0);
         self.len -= n;

@@ -52,7 +52,10 @@ impl Depot {
     pub(super) fn idle(&self) -> usize {
         let full = match &self.full[..] {
             [] => 0,
-            [first, rest @ ..] => first.len() + rest.len() * self.batch_size,
+            [first, rest @ ..] => {
+                debug_assert!(first.len() > 0 && rest.last().is_none_or(Batch::is_full));
+                first.len() + rest.len() * self.batch_size
+            }
         };
         full + self.loose.len()
     }
