@@ -105,7 +105,12 @@ fn revoker(slots: &std::sync::Arc<Slots<Sum>>) -> thread::JoinHandle<usize> {
 fn owner_against_revoker() {
     model(|| {
         let slots = sum();
-        add_one(&slots); // Activates the slot.
+        add_one(&slots);
+        assert_eq!(
+            slots.lock().active(),
+            1,
+            "nothing is modelled without slots"
+        );
         let revoker = revoker(&slots);
         add_one(&slots);
         add_one(&slots);
