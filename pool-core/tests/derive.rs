@@ -721,3 +721,26 @@ fn containers_of_the_users_join_max_capacity() {
     assert!(object.ring.items.is_empty() && object.ring.items.capacity() == 4);
     assert_eq!(object.default_ring, Ring::default());
 }
+
+/// A parameter has to be `Poolable` where it is made by that or reset by that, and not where neither.
+#[test]
+fn half_a_field_by_its_type_asks_the_type() {
+    #[derive(Poolable)]
+    struct Halves<T, U, V> {
+        #[poolable(init = T::init())]
+        made: T,
+        #[poolable(skip)]
+        left: U,
+        #[poolable(init = None, skip)]
+        neither: Option<V>,
+    }
+
+    struct Foreign;
+
+    let mut halves = Halves::<u8, u8, Foreign>::init();
+    assert!(halves.neither.is_none());
+    (halves.made, halves.left, halves.neither) = (1, 2, Some(Foreign));
+    halves.reset();
+    assert_eq!((halves.made, halves.left), (0, 2));
+    assert!(halves.neither.is_some());
+}

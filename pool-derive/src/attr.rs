@@ -607,5 +607,61 @@ mod tests {
         assert_eq!(distance("skip", "skp"), 1);
         assert_eq!(distance("", "init"), 4);
         assert_eq!(distance("init", "initial"), 3);
+        assert_eq!(distance("askip", "skip"), 1);
+        assert_eq!(distance("kisp", "skip"), 2);
+    }
+
+    #[test]
+    fn a_misplaced_word_is_told_what_was_meant() {
+        for (word, here, meant) in [
+            ("default", Home::Container, "write it on each field"),
+            ("init", Home::Container, "write it on each field"),
+            ("init", Home::Variant, "is marked `initial`"),
+            ("initial", Home::Container, "write it on the variant"),
+            ("initial", Home::Field, "`default = expr`"),
+            ("reset", Home::Container, "`reset_with = path`"),
+            ("reset", Home::Variant, "move it there"),
+            ("reset_with", Home::Field, "`reset = path`"),
+            ("reusable", Home::Field, "judges the whole object"),
+            ("skip", Home::Container, "each field that reset leaves"),
+        ] {
+            let name = Ident::new(word, Span::call_site());
+            let told = misplaced(&name, place(&name).unwrap(), here);
+            assert!(told.contains(meant), "{told}");
+        }
+    }
+
+    #[test]
+    fn the_crate_is_a_path_without_arguments() {
+        let errors_of = |tokens: TokenStream| {
+            let attrs = Attribute::parse_outer.parse2(tokens).unwrap();
+            let mut errors = Errors::default();
+            ContainerWords::parse(&attrs, &mut errors);
+            let errors = errors.finish().err().into_iter().flatten();
+            errors.map(|error| error.to_string()).collect::<Vec<_>>()
+        };
+        for path in [quote!(a::b), quote!(::a), quote!((a)), quote!("a::b")] {
+            assert_eq!(errors_of(quote!(#[poolable(crate = #path)])), [""; 0]);
+        }
+        for other in [
+            quote!(a::<u8>::b),
+            quote!(<a as b>::c),
+            quote!("a::<u8>::b"),
+        ] {
+            let errors = errors_of(quote!(#[poolable(crate = #other)]));
+            assert!(errors[0].contains("the path of a crate"), "{errors:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_the_brackets_a_group_is_no_value() {
+        let [paren, bracket, brace] = [
+            quote!(#[poolable(skip(1))]),
+            quote!(#[poolable(skip[1])]),
+            quote!(#[poolable(skip { 1 })]),
+        ]
+        .map(|tokens| field(tokens).1);
+        assert_eq!(paren.len(), 1, "{paren:?}");
+        assert_eq!((&bracket, &brace), (&paren, &paren));
     }
 }

@@ -296,3 +296,77 @@ fn is_aligned(ty: &Type, packed: u64) -> bool {
     };
     align <= packed
 }
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+    use quote::{ToTokens, quote};
+    use syn::parse_quote;
+
+    use super::*;
+
+    /// As `macro_rules!` puts around `$ty:ty`.
+    fn grouped(ty: TokenStream) -> Type {
+        syn::parse2(TokenTree::Group(Group::new(Delimiter::None, ty)).into()).unwrap()
+    }
+
+    fn shown(ty: &Type) -> String {
+        ty.to_token_stream().to_string()
+    }
+
+    #[test]
+    fn types_without_a_size() {
+        for ty in [
+            parse_quote!(str),
+            parse_quote!((str)),
+            grouped(quote!(str)),
+            parse_quote!([u8]),
+            parse_quote!(dyn Send),
+            parse_quote!((dyn Send)),
+        ] {
+            assert!(is_unsized(&ty), "{}", shown(&ty));
+        }
+        for ty in [
+            parse_quote!(&'static str),
+            parse_quote!([u8; 2]),
+            parse_quote!((u8, u16)),
+            parse_quote!(path::str),
+            parse_quote!(<T as Tr>::str),
+            parse_quote!(Box<[u8]>),
+        ] {
+            assert!(!is_unsized(&ty), "{}", shown(&ty));
+        }
+    }
+
+    #[test]
+    fn types_whose_alignment_is_known() {
+        let aligned: [(Type, u64); 14] = [
+            (parse_quote!(bool), 1),
+            (parse_quote!(u8), 1),
+            (parse_quote!(i16), 2),
+            (parse_quote!(char), 4),
+            (parse_quote!(u32), 4),
+            (parse_quote!(f32), 4),
+            (parse_quote!(f64), 8),
+            (parse_quote!(usize), 8),
+            (parse_quote!(u128), 16),
+            (parse_quote!((u32)), 4),
+            (grouped(quote!(u32)), 4),
+            (parse_quote!([u16; 9]), 2),
+            (parse_quote!((u8, [u32; 2])), 4),
+            (parse_quote!(()), 1),
+        ];
+        for (ty, align) in aligned {
+            assert!(is_aligned(&ty, align), "{}", shown(&ty));
+            assert!(align == 1 || !is_aligned(&ty, align / 2), "{}", shown(&ty));
+        }
+        // They may be anything.
+        for ty in [
+            parse_quote!(Price),
+            parse_quote!(path::u8),
+            parse_quote!(&u8),
+        ] {
+            assert!(!is_aligned(&ty, 16), "{}", shown(&ty));
+        }
+    }
+}

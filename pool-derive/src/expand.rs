@@ -396,8 +396,10 @@ fn mentions_type(ty: &Type, name: &Ident) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use quote::quote;
+    use quote::{format_ident, quote};
+    use syn::parse_quote;
 
+    use super::{mentions, mentions_type};
     use crate::ast::any_ident;
 
     /// Every word on every shape, with the crate under another name.
@@ -416,6 +418,19 @@ mod tests {
             crate::derive(quote!(#of_type struct Object<T> { #words })),
             crate::derive(quote!(#of_type enum Object<T> { #[poolable(initial)] A { #words }, B })),
         ]
+    }
+
+    #[test]
+    fn what_has_the_name_of_a_parameter_is_not_always_one() {
+        let params = [format_ident!("T")];
+        assert!(mentions(&parse_quote!(Vec<(T, u8)>), &params));
+        assert!(mentions(&parse_quote!(T::Item), &params));
+        assert!(!mentions(&parse_quote!(Vec<path::T>), &params));
+        assert!(!mentions(&parse_quote!(Of<'T>), &params));
+        let name = &params[0];
+        assert!(mentions_type(&parse_quote!(Option<Box<path::T>>), name));
+        assert!(mentions_type(&parse_quote!([Self; 2]), name));
+        assert!(!mentions_type(&parse_quote!(Of<'T>), name));
     }
 
     #[test]
