@@ -24,9 +24,9 @@
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Stats {
-    /// Objects that ever joined the pool: made by it, or attached. One that did not come about though
-    /// there was leave to make it (that panicked, or the wait ended in vain) counts here and as
-    /// destroyed, so that neither number ever falls.
+    /// Objects that ever joined the pool: made by it, or attached. One that there was leave to make
+    /// and that did not come about (its making panicked, or the wait for it ended in vain) counts here
+    /// and as destroyed, so that neither number ever falls.
     pub created: usize,
     /// Objects that have left it: dropped, or detached.
     pub destroyed: usize,
