@@ -535,8 +535,12 @@ mod tests {
         let attrs = Attribute::parse_outer.parse2(tokens).unwrap();
         let mut errors = Errors::default();
         let words = FieldWords::parse(&attrs, &mut errors);
+        (words, said(errors))
+    }
+
+    fn said(errors: Errors) -> Vec<String> {
         let errors = errors.finish().err().into_iter().flatten();
-        (words, errors.map(|error| error.to_string()).collect())
+        errors.map(|error| error.to_string()).collect()
     }
 
     #[test]
@@ -637,8 +641,7 @@ mod tests {
             let attrs = Attribute::parse_outer.parse2(tokens).unwrap();
             let mut errors = Errors::default();
             ContainerWords::parse(&attrs, &mut errors);
-            let errors = errors.finish().err().into_iter().flatten();
-            errors.map(|error| error.to_string()).collect::<Vec<_>>()
+            said(errors)
         };
         for path in [quote!(a::b), quote!(::a), quote!((a)), quote!("a::b")] {
             assert_eq!(errors_of(quote!(#[poolable(crate = #path)])), [""; 0]);
