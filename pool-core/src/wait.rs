@@ -272,8 +272,7 @@ impl Waiters {
         let mut left = Grant::default();
         for waiter in self.queue.drain(..) {
             left.admitted += waiter.has.admitted;
-            let nodes = waiter.has.into_nodes();
-            nodes.into_iter().for_each(|node| left.push(node));
+            left.rest.extend(waiter.has.into_nodes());
             calls.push(waiter.call);
         }
         left

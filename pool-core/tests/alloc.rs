@@ -91,6 +91,9 @@ fn left_behind(mut f: impl FnMut()) -> (isize, isize) {
 
 type Message = [u64; 8];
 
+/// What one takes in a pool, in bytes, as documented.
+const NODE: usize = size_of::<Message>() + 16;
+
 /// Those that promise to allocate nothing.
 const QUIET: [Backend; 3] = [Backend::Mutex, Backend::Queue, Backend::Batched];
 
@@ -302,7 +305,7 @@ fn trim_gives_memory_back(backend: Backend) {
     const CHUNK: usize = 64;
     let builder = Pool::<Message>::builder().backend(backend).grow_by(CHUNK);
     let pool = builder.build().unwrap();
-    let node = (size_of::<Message>() + 16).cast_signed();
+    let node = NODE.cast_signed();
     drop(pool.acquire());
     pool.trim(0);
     let (blocks, bytes) = live();
@@ -356,7 +359,7 @@ fn reserve_and_trim_do_not_grow(backend: Backend) {
 /// What was never used of a chunk counts, and what is vacant of it, when the pool makes sure of memory.
 fn memory_that_is_there_is_used_first(backend: Backend) {
     const CHUNK: usize = 64;
-    let chunk = (CHUNK * (size_of::<Message>() + 16)).cast_signed();
+    let chunk = (CHUNK * NODE).cast_signed();
     let builder = Pool::<Message>::builder().backend(backend).grow_by(CHUNK);
     let pool = builder.build().unwrap();
     let (_, none) = live();
@@ -406,7 +409,7 @@ fn steps_start_small_again_after_a_trim(backend: Backend) {
     let blocks = blocks_of(|| held.extend((0..999).map(|_| pool.acquire())));
     assert!(blocks < 100, "{blocks} blocks");
     let (_, after) = live();
-    let objects = (1_000 * (size_of::<Message>() + 16)).cast_signed();
+    let objects = (1_000 * NODE).cast_signed();
     assert!(after - before < 3 * objects, "{} bytes", after - before);
 }
 
@@ -729,7 +732,7 @@ fn what_an_object_and_a_pool_take() {
         let (_, before) = live();
         held.extend((0..10_000).map(|_| pool.acquire()));
         let (_, after) = live();
-        let most = 10_000 * (size_of::<Message>() + 16) + 16 * 1_024;
+        let most = 10_000 * NODE + 16 * 1_024;
         assert!(
             after - before <= most.cast_signed(),
             "{backend}: {} bytes for 10,000 objects",
