@@ -5,11 +5,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::central::WaiterId;
 use crate::error::AcquireError;
 use crate::handle::Pooled;
 use crate::lifecycle::{Derived, Lifecycle};
 use crate::pool::Pool;
-use crate::wait::Ticket;
 
 /// An object to come; from [`Pool::acquire_async`].
 ///
@@ -19,12 +19,12 @@ use crate::wait::Ticket;
 pub struct Acquire<'a, T, L: Lifecycle<T> = Derived> {
     pool: &'a Pool<T, L>,
     /// The place in the queue, while there is one to give up.
-    ticket: Option<Ticket>,
+    waiter: Option<WaiterId>,
 }
 
 impl<'a, T, L: Lifecycle<T>> Acquire<'a, T, L> {
     pub(crate) fn new(pool: &'a Pool<T, L>) -> Self {
-        Acquire { pool, ticket: None }
+        Acquire { pool, waiter: None }
     }
 }
 
@@ -33,14 +33,14 @@ impl<T, L: Lifecycle<T>> Future for Acquire<'_, T, L> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let pool = self.pool;
-        pool.poll_acquire(&mut self.ticket, cx.waker())
+        pool.poll_acquire(&mut self.waiter, cx.waker())
     }
 }
 
 impl<T, L: Lifecycle<T>> Drop for Acquire<'_, T, L> {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.pool.cancel_acquire(ticket);
+        if let Some(waiter) = self.waiter.take() {
+            self.pool.cancel_acquire(waiter);
         }
     }
 }
@@ -48,7 +48,7 @@ impl<T, L: Lifecycle<T>> Drop for Acquire<'_, T, L> {
 impl<T, L: Lifecycle<T>> fmt::Debug for Acquire<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire")
-            .field("waiting", &self.ticket.is_some())
+            .field("waiting", &self.waiter.is_some())
             .finish_non_exhaustive()
     }
 }

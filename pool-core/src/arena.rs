@@ -102,6 +102,20 @@ impl NodePtr {
         NodePtr(node.cast())
     }
 
+    #[inline(always)]
+    pub(crate) fn as_ptr(self) -> *mut () {
+        self.0.as_ptr()
+    }
+
+    /// # Safety
+    ///
+    /// From `as_ptr`.
+    #[inline(always)]
+    pub(crate) unsafe fn from_ptr(object: *mut ()) -> Self {
+        // SAFETY: by contract not null.
+        NodePtr(unsafe { NonNull::new_unchecked(object) })
+    }
+
     /// # Safety
     ///
     /// The node is one for a `T`.

@@ -10,20 +10,20 @@
 #![allow(unsafe_code)] // The pool is reached through raw pointers, since its end is counted by hand.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
 use crate::arena::{Arena, Chunks, Node, NodePtr};
-use crate::backend::{AnyStore, NO_POOL, Number, Store};
+use crate::central::trim::TrimTarget;
+use crate::central::{Central, Wake};
 use crate::config::{Backend, Config, ResetOn};
-use crate::fork::{self, Fork, Side};
-use crate::ledger::Ledger;
+use crate::fork::{self, Fork, ForkSide};
 use crate::lifecycle::Lifecycle;
+use crate::local::{LocalStack, SlotKey};
 use crate::panics::{FirstPanic, destroy_value, for_each_despite_panics};
-use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, Seized};
 use crate::trace;
-use crate::trim::{Keep, Period};
-use crate::wait::Call;
 
 /// One pool.
 // The order is the layout: first what every hit reads and nobody writes.
@@ -31,18 +31,15 @@ use crate::wait::Call;
 pub(crate) struct Inner<T, L> {
     /// The number under which a hit finds the thread's cache; of no pool, if the backend has no
     /// caches or there is more to do than a hit does.
-    pub(crate) hit_number: Number,
+    pub(crate) hit_key: SlotKey<LocalStack>,
     pub(crate) lifecycle: L,
-    pub(crate) store: AnyStore,
-    pub(crate) ledger: Ledger,
+    pub(crate) central: Arc<Central>,
     pub(crate) config: Config,
     arena: Arena<T>,
     /// How many `Pool`s there are.
     pools: CachePadded<AtomicUsize>,
     /// Objects that were not kept because of what they were.
     discarded: AtomicU64,
-    /// Since when need is watched.
-    pub(crate) period: Period,
 }
 
 /// The pool of a node, alive as long as the node's object is.
@@ -51,29 +48,27 @@ pub(crate) type InnerPtr<T, L> = NonNull<Inner<T, L>>;
 impl<T, L: Lifecycle<T>> Inner<T, L> {
     /// A pool without objects, and the first `Pool`'s hold on it.
     pub(crate) fn new(config: Config, lifecycle: L) -> InnerPtr<T, L> {
-        let store = AnyStore::new(&config);
+        let central = Central::new(&config);
         let arena = match config.backend {
             Backend::Heap => Arena::single(),
             _ => Arena::chunked(config.grow_by, config.capacity),
         };
         let inner = Box::new(Inner {
-            hit_number: match config.reset_on {
-                ResetOn::Release => store.cache_number(),
-                ResetOn::Acquire => NO_POOL,
+            hit_key: match config.reset_on {
+                ResetOn::Release => central.stacks(),
+                ResetOn::Acquire => SlotKey::of_no_pool(),
             },
             lifecycle,
-            store,
-            ledger: Ledger::new(config.capacity),
+            central,
             config,
             arena,
             pools: CachePadded::new(AtomicUsize::new(1)),
             discarded: AtomicU64::new(0),
-            period: Period::new(),
         });
         let inner = NonNull::from(Box::leak(inner));
         // SAFETY: alive until `free`, which strikes it; what a fork touches of it is under locks.
         unsafe {
-            fork::list(inner);
+            fork::register(inner);
         }
         inner
     }
@@ -120,7 +115,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         inner.tell_growth();
         let pool = this.as_ptr().cast_const().cast();
         // SAFETY: the node is alive as the pool is, and was just taken.
-        unsafe { Node::fill(vacancy.node, pool, inner.hit_number, make) };
+        unsafe { Node::fill(vacancy.node, pool, inner.hit_key.pool(), make) };
         let node = vacancy.node;
         std::mem::forget(vacancy);
         node
@@ -173,14 +168,14 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
         inner.discarded.fetch_add(1, Ordering::Relaxed);
-        inner.ledger.count_remade();
+        inner.central.count_replaced();
         let value = Node::value(node);
         // SAFETY: the object is the caller's, who gives it up.
         unsafe { destroy_value(value) };
         let pool = this.as_ptr().cast_const().cast();
         // SAFETY: alive, vacant since just now, and the caller's.
         unsafe {
-            Node::fill(node, pool, inner.hit_number, |place| {
+            Node::fill(node, pool, inner.hit_key.pool(), |place| {
                 inner.lifecycle.create_in(place)
             });
         }
@@ -224,18 +219,30 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     /// # Safety
     ///
     /// A `Pool` holds the pool.
-    pub(crate) unsafe fn trim(this: InnerPtr<T, L>, keep: Keep) -> usize {
+    pub(crate) unsafe fn trim(this: InnerPtr<T, L>, target: TrimTarget) -> usize {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
-        let surplus = inner.store.gather(keep);
-        inner.tell_revocations();
-        let n = surplus.len();
-        let mut panics = FirstPanic::default();
-        // SAFETY: they were idle in this pool and are nobody's now.
-        panics.catch(|| unsafe { Self::destroy_all(this, surplus) });
+        // SAFETY: by contract.
+        let (n, panics) = unsafe { Self::destroy_excess(this, target) };
+        inner.central.free_excess_memory(n > 0);
         inner.arena.shrink();
         panics.resume();
         n
+    }
+
+    unsafe fn destroy_excess(this: InnerPtr<T, L>, target: TrimTarget) -> (usize, FirstPanic) {
+        // SAFETY: the pool is held.
+        let inner = unsafe { this.as_ref() };
+        let mut excess = inner.central.excess(target);
+        inner.tell_revocations();
+        let (mut n, mut panics, mut some) = (0, FirstPanic::default(), Vec::new());
+        while excess.take_some(&mut some) {
+            n += some.len();
+            let some = some.drain(..).collect();
+            // SAFETY: they were idle in this pool and are nobody's now.
+            panics.catch(|| unsafe { Self::destroy_all(this, some) });
+        }
+        (n, panics)
     }
 
     /// Closes for good, and destroys what is idle.
@@ -246,14 +253,20 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     pub(crate) unsafe fn close(this: InnerPtr<T, L>) {
         // SAFETY: the pool is held.
         let inner = unsafe { this.as_ref() };
-        let closes = trace::TELLS && !inner.store.is_closed();
-        let idle = inner.store.close(&inner.ledger);
-        inner.tell_revocations();
-        if closes {
-            trace::closed(&inner.config, idle.len());
+        let (granted, was_open) = inner.central.close();
+        let mut idle = granted.len();
+        if was_open {
+            idle += inner.central.counts().idle;
         }
+        inner.tell_revocations();
+        if was_open {
+            trace::closed(&inner.config, idle);
+        }
+        // SAFETY: by contract.
+        let (_, mut panics) = unsafe { Self::destroy_excess(this, TrimTarget::AtMost(0)) };
         // SAFETY: they were idle in this pool and are nobody's now.
-        unsafe { Self::destroy_all(this, idle) };
+        panics.catch(|| unsafe { Self::destroy_all(this, granted) });
+        panics.resume();
     }
 
     /// Room for the objects that are about to be made.
@@ -272,7 +285,7 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
     /// touch the pool after it, are told of by the next call that looks for an object.
     #[inline]
     pub(crate) fn tell_revocations(&self) {
-        trace::revoked(&self.config, self.store.untold_revocations());
+        trace::revoked(&self.config, self.central.unreported_revocations());
     }
 
     pub(crate) fn discarded(&self) -> u64 {
@@ -321,18 +334,17 @@ impl<T, L: Lifecycle<T>> Inner<T, L> {
 
 impl<T, L: Lifecycle<T>> Fork for Inner<T, L> {
     fn before_fork(&self) {
-        self.store.before_fork();
+        self.central.before_fork();
         self.arena.before_fork();
-        fork::seize(self.period.lock_of());
     }
 
-    unsafe fn after_fork(&self, side: Side) -> Vec<Call> {
-        // SAFETY: by contract.
-        unsafe { fork::release(self.period.lock_of()) };
-        // SAFETY: by contract.
-        unsafe { self.arena.after_fork() };
-        // SAFETY: by contract.
-        unsafe { self.store.after_fork(&self.ledger, side) }
+    fn after_fork(&self, side: ForkSide, seized: &Seized) {
+        self.arena.after_fork(seized);
+        self.central.after_fork(side, seized);
+    }
+
+    fn serve_in_child(&self) -> Option<Wake> {
+        self.central.serve_in_child()
     }
 }
 
@@ -349,7 +361,7 @@ impl<T, L: Lifecycle<T>> Drop for Vacancy<T, L> {
         let inner = unsafe { self.inner.as_ref() };
         // SAFETY: of this arena, vacant, and nobody else's.
         unsafe { inner.arena.give(self.node) };
-        if inner.store.dismiss(&inner.ledger) {
+        if inner.central.return_permit() {
             // SAFETY: that was the last reference.
             unsafe { free(self.inner) };
         }
@@ -365,7 +377,7 @@ impl<T, L> Drop for End<T, L> {
     fn drop(&mut self) {
         // SAFETY: the reference is let go of here.
         let inner = unsafe { self.inner.as_ref() };
-        if inner.ledger.release_ref() {
+        if inner.central.drop_last_pool() {
             // SAFETY: that was the last reference.
             unsafe { free(self.inner) };
         }
@@ -376,7 +388,7 @@ impl<T, L> Drop for End<T, L> {
 ///
 /// The last reference was let go of by the caller.
 unsafe fn free<T, L>(inner: InnerPtr<T, L>) {
-    fork::strike(inner);
+    fork::unregister(inner);
     // SAFETY: made by `Box::leak` in `Inner::new`, and nobody has a reference any more.
     drop(unsafe { Box::from_raw(inner.as_ptr()) });
 }

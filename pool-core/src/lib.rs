@@ -102,7 +102,7 @@
 
 extern crate alloc;
 
-// In the order of an object's road: promised, chosen for, acquired, held, given back, kept.
+// In the order in which an object passes through them.
 pub mod poolable;
 mod lifecycle;
 #[cfg(feature = "std")]
@@ -114,17 +114,14 @@ mod pool;
 mod acquire;
 #[cfg(feature = "std")]
 mod inner;
-#[cfg(feature = "std")]
-mod ledger;
 mod handle;
 #[cfg(feature = "std")]
 mod release;
+mod object;
 #[cfg(feature = "std")]
-mod backend;
+mod local;
 #[cfg(feature = "std")]
-mod wait;
-#[cfg(feature = "std")]
-mod trim;
+mod central;
 mod panics;
 mod arena;
 mod pages;
@@ -147,6 +144,8 @@ mod models;
 pub use acquire::Acquire;
 #[cfg(feature = "std")]
 pub use builder::Builder;
+#[cfg(feature = "std")]
+pub use central::trim::TrimPolicy;
 pub use config::{Backend, PoolConfig, ResetOn};
 pub use error::{AcquireError, AttachError, BuildError, ParseBackendError, ParseResetOnError};
 #[cfg(feature = "std")]
@@ -160,8 +159,6 @@ pub use pool::{Drain, Pool};
 pub use poolable::build as __private;
 pub use poolable::{MaxCapacity, Place, Poolable, Ready};
 pub use stats::Stats;
-#[cfg(feature = "std")]
-pub use trim::TrimPolicy;
 
 #[cfg(feature = "derive")]
 pub use pool_derive::Poolable;

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize as Counter, Ordering};
 
 use loom::thread;
 
-use crate::backend::slots::{Centre, Slots, Word};
+use crate::local::{SlotAddress, SlotKey, SlotState, Slots, Top, Unregister};
+use crate::sync::{Mutex, MutexGuard};
 use crate::{AcquireError, Backend, Pool, Pooled};
 
 /// At how many places a model may switch threads unasked. Each more multiplies the time by
@@ -28,75 +29,110 @@ fn model_with(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
     builder.check(f);
 }
 
-/// A centre that adds up what the slots hold; the word of a slot says how much that is.
-struct Sum(usize);
+/// What a slot holds: a number, which the top of the slot says too.
+#[derive(Default)]
+struct Number(usize);
 
-impl Centre for Sum {
-    type State = usize;
-    type Meter = ();
-
-    fn empty(&self) -> usize {
-        0
-    }
-
-    fn bounds(&self, _: &usize) -> (Word, usize) {
+impl SlotState for Number {
+    fn bounds(&self) -> (Top, usize) {
         (std::ptr::null_mut(), usize::MAX - 1)
     }
+}
 
-    fn gather(&mut self, word: Word, state: &mut usize, (): &()) {
+/// A pool of nothing but slots; what threads put there is added up.
+struct Sum {
+    key: SlotKey<Number>,
+    shared: Mutex<Shared>,
+}
+
+struct Shared {
+    slots: Slots<Number>,
+    sum: usize,
+    closed: bool,
+}
+
+fn reclaim(sum: &mut usize) -> impl FnMut(Top, &mut Number, &crate::local::OwnedCount) {
+    |top, number, _| {
         assert_eq!(
-            word.addr(),
-            *state,
+            top.addr(),
+            number.0,
             "what was left in a slot was not seen whole"
         );
-        self.0 += *state;
-        *state = 0;
+        *sum += std::mem::take(&mut number.0);
     }
+}
+
+impl Unregister for Sum {
+    fn unregister(&self, address: SlotAddress) {
+        let Shared { slots, sum, .. } = &mut *self.shared.lock();
+        slots.unregister(address, reclaim(sum));
+    }
+}
+
+fn revoke_all(shared: &mut MutexGuard<'_, Shared>) {
+    let Shared { slots, sum, .. } = &mut **shared;
+    slots.stop_all();
+    slots.reclaim(reclaim(sum));
+}
+
+fn add_one_inside(inside: crate::local::Inside<'_, Number>) {
+    inside.work(|number, top| {
+        number.0 += 1;
+        ((), top.wrapping_byte_add(1))
+    });
 }
 
 /// Adds one, in the calling thread's slot if it may.
-fn add_one(slots: &std::sync::Arc<Slots<Sum>>) {
-    let own = slots.own();
-    if let Some(slot) = own
-        && let Some(word) = slot.enter()
-    {
-        // SAFETY: inside the slot.
-        slot.with_state(|state| unsafe { *state += 1 });
-        slot.leave(word.wrapping_byte_add(1));
+fn add_one(pool: &std::sync::Arc<Sum>) {
+    let own = pool.key.find_or_register(|| {
+        let address = pool.shared.lock().slots.register(Number::default);
+        (address, pool.clone())
+    });
+    if let Some(inside) = own.and_then(|own| own.enter()) {
+        add_one_inside(inside);
         return;
     }
-    let mut centre = slots.lock();
-    if let Some(slot) = own
-        && centre.activate(slot)
+    let mut shared = pool.shared.lock();
+    if let Some(own) = own
+        && !shared.closed
     {
+        if !shared.slots.is_active(own) {
+            shared.slots.activate(own);
+        }
         // Inside, and without the lock.
-        let word = centre.enter(slot);
-        // SAFETY: inside the slot.
-        slot.with_state(|state| unsafe { *state += 1 });
-        slot.leave(word.wrapping_byte_add(1));
+        let inside = shared.slots.enter(own);
+        drop(shared);
+        add_one_inside(inside);
         return;
     }
-    centre.shared().0 += 1;
+    shared.sum += 1;
 }
 
-fn total(slots: &Slots<Sum>) -> usize {
-    let mut centre = slots.lock();
-    centre.revoke_all();
-    centre.shared().0
+fn total(pool: &Sum) -> usize {
+    let mut shared = pool.shared.lock();
+    revoke_all(&mut shared);
+    shared.sum
 }
 
-fn sum() -> std::sync::Arc<Slots<Sum>> {
-    Slots::new(Sum(0))
+fn sum() -> std::sync::Arc<Sum> {
+    std::sync::Arc::new(Sum {
+        key: SlotKey::new(),
+        shared: Mutex::new(Shared {
+            slots: Slots::new(),
+            sum: 0,
+            closed: false,
+        }),
+    })
 }
 
 /// Adds one for each of `n`, in a thread.
-fn adder(slots: &std::sync::Arc<Slots<Sum>>, n: usize) -> thread::JoinHandle<()> {
+fn adder(slots: &std::sync::Arc<Sum>, n: usize) -> thread::JoinHandle<()> {
     let slots = slots.clone();
     thread::spawn(move || (0..n).for_each(|_| add_one(&slots)))
 }
 
 /// Revokes once, in a thread.
-fn revoker(slots: &std::sync::Arc<Slots<Sum>>) -> thread::JoinHandle<usize> {
+fn revoker(slots: &std::sync::Arc<Sum>) -> thread::JoinHandle<usize> {
     let slots = slots.clone();
     thread::spawn(move || total(&slots))
 }
@@ -107,7 +143,7 @@ fn owner_against_revoker() {
         let slots = sum();
         add_one(&slots);
         assert_eq!(
-            slots.lock().active(),
+            slots.shared.lock().slots.active(),
             1,
             "nothing is modelled without slots"
         );
@@ -154,14 +190,18 @@ fn closing_against_an_owner() {
         add_one(&slots);
         let closer = {
             let slots = slots.clone();
-            thread::spawn(move || drop(slots.lock().close()))
+            thread::spawn(move || {
+                let mut shared = slots.shared.lock();
+                shared.closed = true;
+                revoke_all(&mut shared);
+            })
         };
         add_one(&slots);
         add_one(&slots);
         closer.join().unwrap();
-        let mut centre = slots.lock();
-        assert_eq!(centre.active(), 0, "a slot is active after the close");
-        assert_eq!(centre.shared().0, 3);
+        let shared = slots.shared.lock();
+        assert_eq!(shared.slots.active(), 0, "a slot is active after the close");
+        assert_eq!(shared.sum, 3);
     });
 }
 

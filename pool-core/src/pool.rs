@@ -11,21 +11,21 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "async")]
 use crate::acquire::Acquire;
 use crate::arena::{Node, NodePtr};
-use crate::backend::{Store, Taken, batched};
 use crate::builder::Builder;
+#[cfg(feature = "async")]
+use crate::central::WaiterId;
+use crate::central::trim::{TrimPolicy, TrimTarget};
+use crate::central::{Grant, Taken};
 use crate::config::{Backend, Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
 use crate::handle::{Burst, Pooled};
 use crate::inner::{Inner, InnerPtr};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
+use crate::local::{LocalStack, Missed, hit};
 use crate::poolable::Poolable;
 use crate::release::wipe;
 use crate::stats::Stats;
 use crate::trace;
-use crate::trim::{Keep, TrimPolicy};
-use crate::wait::Grant;
-#[cfg(feature = "async")]
-use crate::wait::Ticket;
 
 /// A pool of `T`. A cheap clone: all clones are one pool.
 ///
@@ -161,8 +161,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[track_caller]
     pub fn acquire(&self) -> Pooled<T, L> {
         match self.acquire_hit() {
-            Some(object) => object,
-            None => self.acquire_or_panic(),
+            Ok(object) => object,
+            Err(missed) => self.acquire_or_panic(missed),
         }
     }
 
@@ -180,8 +180,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn acquire_or_panic(&self) -> Pooled<T, L> {
-        match self.acquire_slow(Patience::Forever) {
+    fn acquire_or_panic(&self, missed: MaybeMissed<'_>) -> Pooled<T, L> {
+        match self.acquire_slow(missed, Patience::Forever) {
             Ok(object) => object,
             Err(_) => self.closed(),
         }
@@ -200,8 +200,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[inline]
     pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
-            Some(object) => Ok(object),
-            None => self.acquire_slow(Patience::None),
+            Ok(object) => Ok(object),
+            Err(missed) => self.acquire_slow(missed, Patience::None),
         }
     }
 
@@ -214,8 +214,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[inline]
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
-            Some(object) => Ok(object),
-            None => self.acquire_slow(Patience::IdleOnly),
+            Ok(object) => Ok(object),
+            Err(missed) => self.acquire_slow(missed, Patience::IdleOnly),
         }
     }
 
@@ -234,8 +234,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[inline]
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
-            Some(object) => Ok(object),
-            None => self.acquire_slow(
+            Ok(object) => Ok(object),
+            Err(missed) => self.acquire_slow(
+                missed,
                 Instant::now()
                     .checked_add(timeout)
                     .map_or(Patience::Forever, Patience::Until),
@@ -245,14 +246,13 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     /// An object from the calling thread's cache, if one is at hand.
     #[inline(always)]
-    fn acquire_hit(&self) -> Option<Pooled<T, L>> {
-        // SAFETY: the number is that of this pool's backend.
-        let slot = unsafe { batched::slot_at_hand(self.inner().hit_number) }?;
-        let node = batched::pop_hit(slot)?;
+    fn acquire_hit(&self) -> Result<Pooled<T, L>, MaybeMissed<'_>> {
+        let own = self.inner().hit_key.at_hand().ok_or(None)?;
+        let node = hit::pop(own).map_err(Some)?;
         // SAFETY: nodes of this pool are nodes of `T`.
         let node = unsafe { node.node() };
         // SAFETY: it was idle in this pool and is the caller's now.
-        Some(unsafe { Pooled::new(node) })
+        Ok(unsafe { Pooled::new(node) })
     }
 
     /// A handle of an object that was idle; `None` if it was found not to be reusable.
@@ -270,10 +270,14 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 
     #[inline(never)]
-    fn acquire_slow(&self, patience: Patience) -> Result<Pooled<T, L>, AcquireError> {
-        let Inner { store, ledger, .. } = self.inner();
+    fn acquire_slow(
+        &self,
+        mut missed: MaybeMissed<'_>,
+        patience: Patience,
+    ) -> Result<Pooled<T, L>, AcquireError> {
+        let central = &self.inner().central;
         loop {
-            let taken = store.take(ledger, patience != Patience::IdleOnly);
+            let taken = central.take(missed.take(), patience != Patience::IdleOnly);
             self.inner().tell_revocations();
             match taken {
                 Taken::Idle(node) => {
@@ -281,7 +285,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
                         return Ok(object);
                     }
                 }
-                Taken::Admitted => {
+                Taken::Permit => {
                     // SAFETY: held by this `Pool`, and admitted.
                     let node = unsafe { Inner::create(self.inner) };
                     // SAFETY: made just now.
@@ -306,10 +310,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     /// Waits for `n` objects.
     fn wait(&self, n: usize, deadline: Option<Instant>) -> Result<Grant, AcquireError> {
-        let Inner { store, ledger, .. } = self.inner();
+        let central = &self.inner().central;
         trace::waits(&self.inner().config, n);
         let mut surplus = Vec::new();
-        let waited = store.wait(ledger, n, deadline, &mut surplus);
+        let waited = central.wait(n, deadline, &mut surplus);
         self.inner().tell_revocations();
         // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
         unsafe { Inner::destroy_all(self.inner, surplus) };
@@ -367,21 +371,21 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cfg(feature = "async")]
     pub(crate) fn poll_acquire(
         &self,
-        ticket: &mut Option<Ticket>,
+        waiter: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<Pooled<T, L>, AcquireError>> {
-        let Inner { store, ledger, .. } = self.inner();
+        let central = &self.inner().central;
         loop {
-            if ticket.is_none() {
+            if waiter.is_none() {
                 match self.try_acquire() {
                     Err(AcquireError::Exhausted) => {}
                     done => return Poll::Ready(done),
                 }
             }
-            let before = *ticket;
-            let polled = store.poll_wait(ledger, 1, ticket, waker.clone());
+            let before = *waiter;
+            let polled = central.poll_wait(1, waiter, waker);
             self.inner().tell_revocations();
-            if before.is_none() && ticket.is_some() {
+            if before.is_none() && waiter.is_some() {
                 trace::waits(&self.inner().config, 1);
             }
             match polled {
@@ -397,10 +401,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 
     #[cfg(feature = "async")]
-    pub(crate) fn cancel_acquire(&self, ticket: Ticket) {
-        let Inner { store, ledger, .. } = self.inner();
+    pub(crate) fn cancel_acquire(&self, waiter: WaiterId) {
+        let central = &self.inner().central;
         let mut surplus = Vec::new();
-        store.cancel_wait(ledger, ticket, &mut surplus);
+        central.cancel_wait(waiter, &mut surplus);
         // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
         unsafe { Inner::destroy_all(self.inner, surplus) };
     }
@@ -443,9 +447,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// `n` objects from the calling thread's cache, if it has as many at hand.
     #[inline(always)]
     fn acquire_many_hit(&self, n: usize) -> Option<Burst<T, L>> {
-        // SAFETY: the number is that of this pool's backend.
-        let slot = unsafe { batched::slot_at_hand(self.inner().hit_number) }?;
-        let nodes = batched::pop_many_hit(slot, n)?;
+        let own = self.inner().hit_key.at_hand()?;
+        let nodes = hit::pop_many(own, n)?;
         // SAFETY: they were idle in this pool and are the caller's now.
         Some(unsafe { Burst::new(nodes) })
     }
@@ -474,22 +477,19 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     fn acquire_many_slow(&self, n: usize, patience: Patience) -> Result<Burst<T, L>, AcquireError> {
         let Inner {
-            store,
-            ledger,
-            config,
-            ..
+            central, config, ..
         } = self.inner();
         if n == 0 {
             // Without a buffer, which an empty burst could not give back.
             // SAFETY: no node is no node of another pool.
             let nothing = unsafe { Burst::new(Vec::new()) };
-            return match store.is_closed() {
+            return match central.is_closed() {
                 true => Err(AcquireError::Closed),
                 false => Ok(nothing),
             };
         }
         let mut surplus = Vec::new();
-        let taken = store.take_many(ledger, n, &mut surplus);
+        let taken = central.take_many(n, &mut surplus);
         self.inner().tell_revocations();
         // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
         unsafe { Inner::destroy_all(self.inner, surplus) };
@@ -498,7 +498,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
         let nodes = match taken {
             Err(AcquireError::Exhausted) if patience == Patience::Forever => {
-                self.wait(n, None)?.into_nodes()
+                self.wait(n, None)?.into_objects()
             }
             taken => taken?,
         };
@@ -540,8 +540,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// # Ok::<(), pool_core::BuildError>(())
     /// ```
     pub fn attach(&self, value: T) -> Result<Pooled<T, L>, AttachError<T>> {
-        let Inner { store, ledger, .. } = self.inner();
-        match store.admit(ledger) {
+        let central = &self.inner().central;
+        match central.acquire_permit() {
             Ok(()) => {
                 // SAFETY: held by this `Pool`, and admitted.
                 let node = unsafe { Inner::adopt(self.inner, value) };
@@ -566,46 +566,43 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// If making an object does; those made before stay. If `n` objects exceed the address space.
     pub fn reserve(&self, n: usize) -> usize {
         let Inner {
-            store,
-            ledger,
-            config,
-            ..
+            central, config, ..
         } = self.inner();
         if config.backend == Backend::Heap {
             return 0;
         }
         let n = n.min(config.max_idle.unwrap_or(usize::MAX));
         // Out of the caches, so that they count for everyone.
-        store.gather(Keep::AtMost(usize::MAX));
+        let _ = central.excess(TrimTarget::AtMost(usize::MAX));
         self.inner().tell_revocations();
         let idle = self.idle();
         let missing = n.saturating_sub(idle);
         let room = config.capacity.map_or(missing, |capacity| {
-            missing.min(capacity.saturating_sub(ledger.live()))
+            missing.min(capacity.saturating_sub(central.counts().live))
         });
         if room > 1 {
             self.inner().reserve_memory(room);
         }
         for _ in 0..missing {
-            if store.admit(ledger).is_err() {
+            if central.acquire_permit().is_err() {
                 break;
             }
             // SAFETY: held by this `Pool`, and admitted.
             let node = unsafe { Inner::create(self.inner) };
-            if store.put(NodePtr::from_node(node)).is_err() {
+            if central.put(NodePtr::from_node(node)).is_err() {
                 // SAFETY: made just now, and refused.
                 unsafe { Inner::destroy(self.inner, node) };
                 break;
             }
         }
-        store.flush();
+        central.flush();
         self.idle()
     }
 
     /// Puts what the calling thread caches into the depot, where other threads find it: for a
     /// thread that is about to be quiet for long. Costs one visit to the depot.
     pub fn flush(&self) {
-        self.inner().store.flush();
+        self.inner().central.flush();
     }
 
     /// Drops idle objects until at most `keep` are left, those that were idle longest first (batch by
@@ -620,7 +617,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// If the drop of a `T` does, after all of them were dropped.
     pub fn trim(&self, keep: usize) {
         // SAFETY: this `Pool` holds it.
-        unsafe { Inner::trim(self.inner, Keep::AtMost(keep)) };
+        unsafe { Inner::trim(self.inner, TrimTarget::AtMost(keep)) };
     }
 
     /// Drops objects that nobody has needed for `age`: [`trim_by`](Self::trim_by) with a policy of just
@@ -650,7 +647,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the drop of a `T` does, after all of them were dropped.
     pub fn trim_by(&self, policy: &TrimPolicy, now: Instant) -> usize {
-        match self.inner().period.end(policy, now) {
+        match self.inner().central.end_period(policy, now) {
             // SAFETY: this `Pool` holds it.
             Some(keep) => unsafe { Inner::trim(self.inner, keep) },
             None => 0,
@@ -671,7 +668,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// # Ok::<(), pool_core::BuildError>(())
     /// ```
     pub fn drain(&self) -> Drain<'_, T, L> {
-        let idle = self.inner().store.gather(Keep::AtMost(0));
+        let mut idle = Vec::new();
+        let mut excess = self.inner().central.excess(TrimTarget::AtMost(0));
+        idle.reserve(excess.len());
+        while excess.take_some(&mut idle) {}
+        // The newest first.
         self.inner().tell_revocations();
         Drain { pool: self, idle }
     }
@@ -691,7 +692,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Whether the pool was [closed](Self::close).
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.inner().store.is_closed()
+        self.inner().central.is_closed()
     }
 
     /// The counts of the pool; see [`Stats`]. Takes the backend's lock for a moment that grows with
@@ -699,9 +700,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let inner = self.inner();
-        let counts = inner.store.counts();
-        let (created, live) = inner.store.totals(&inner.ledger);
-        let created = created as usize;
+        let counts = inner.central.counts();
+        let (created, live) = (counts.created as usize, counts.live);
         Stats {
             created,
             destroyed: created.saturating_sub(live),
@@ -724,7 +724,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Objects waiting to be acquired, thread caches included; see [`Stats::idle`].
     #[must_use]
     pub fn idle(&self) -> usize {
-        self.inner().store.counts().idle
+        self.inner().central.counts().idle
     }
 
     /// Objects out in handles; see [`Stats::in_use`]. 0 says that every handle was dropped.
@@ -752,6 +752,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 }
 
+/// A pop that missed and is not redeemed yet, if one was tried.
+type MaybeMissed<'a> = Option<Missed<'a, LocalStack>>;
+
 /// What to do when no object is idle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Patience {
@@ -771,9 +774,9 @@ struct Unmade<'a, T, L: Lifecycle<T>> {
 
 impl<T, L: Lifecycle<T>> Drop for Unmade<'_, T, L> {
     fn drop(&mut self) {
-        let Inner { store, ledger, .. } = self.pool.inner();
+        let central = &self.pool.inner().central;
         for _ in 0..self.left {
-            let last = store.dismiss(ledger);
+            let last = central.return_permit();
             debug_assert!(!last, "a `Pool` holds the pool");
         }
     }

@@ -9,10 +9,10 @@ use std::ptr::NonNull;
 use std::thread;
 
 use crate::arena::{Node, NodePtr};
-use crate::backend::{Store, batched};
 use crate::config::ResetOn;
 use crate::inner::{Inner, InnerPtr};
 use crate::lifecycle::Lifecycle;
+use crate::local::hit;
 use crate::panics::{FirstPanic, Panic, forget_panic, reject_with, reset_and_judge};
 
 /// The pool that the object in `node` belongs to.
@@ -43,12 +43,12 @@ pub(crate) unsafe fn release<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
     let number = unsafe { Node::number(node) };
     // The slot is the thread's whatever a hook does, so it can be looked up before.
     // SAFETY: the number is that of the pool's backend, which is alive until the object is put.
-    if let Some(slot) = unsafe { batched::slot_at_hand(number) } {
+    if let Some(slot) = unsafe { hit::slot_at_hand(number) } {
         // SAFETY: by contract.
         if !unsafe { wipe::<T, L>(node) } {
             return;
         }
-        if batched::push_hit(slot, NodePtr::from_node(node)) {
+        if hit::push(slot, NodePtr::from_node(node)).is_ok() {
             return;
         }
         // SAFETY: by contract.
@@ -89,8 +89,8 @@ unsafe fn put_back<T, L: Lifecycle<T>>(node: NonNull<Node<T>>) {
     // SAFETY: by contract.
     let inner = unsafe { pool_of::<T, L>(node) };
     // SAFETY: the object keeps the pool alive until it is put.
-    let store = unsafe { &(*inner.as_ptr()).store };
-    if store.put(NodePtr::from_node(node)).is_err() {
+    let central = unsafe { &(*inner.as_ptr()).central };
+    if central.put(NodePtr::from_node(node)).is_err() {
         // SAFETY: it is still the caller's.
         unsafe { Inner::destroy(inner, node) };
     }
@@ -128,8 +128,8 @@ pub(crate) unsafe fn release_many<T, L: Lifecycle<T>>(
     let (fit, other) = unsafe { wipe_run(&nodes, inner, wipes) };
     // SAFETY: the objects keep the pool alive until they are put, and the number is that of its
     // backend.
-    let nodes = match unsafe { batched::slot_at_hand(number) } {
-        Some(slot) if other.is_none() => match batched::push_many_hit(slot, nodes) {
+    let nodes = match unsafe { hit::slot_at_hand(number) } {
+        Some(slot) if other.is_none() => match hit::push_many(slot, nodes) {
             Ok(()) => return,
             Err(nodes) => nodes,
         },
@@ -165,8 +165,8 @@ unsafe fn release_many_slow<T, L: Lifecycle<T>>(
     }
     if !nodes.is_empty() {
         // SAFETY: the objects that are left keep the pool alive until they are put.
-        let store = unsafe { &(*inner.as_ptr()).store };
-        for node in store.put_many(nodes) {
+        let central = unsafe { &(*inner.as_ptr()).central };
+        for node in central.put_many(nodes) {
             // SAFETY: as above.
             let node = unsafe { node.node() };
             // SAFETY: it is still the caller's.

@@ -4,8 +4,7 @@ use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
 
 use super::{Chunk, Chunks, Node};
-use crate::fork;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, Seized};
 use crate::trace;
 
 /// Nodes for many threads.
@@ -141,22 +140,16 @@ impl<T> Arena<T> {
     /// Keeps other threads out, for a fork.
     pub(crate) fn before_fork(&self) {
         if let Kind::Chunked { chunks, growth } = &self.kind {
-            fork::seize(growth);
-            fork::seize(chunks);
+            growth.seize(|()| {});
+            chunks.seize(|_| {});
         }
     }
 
     /// Lets them in again.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Fork::after_fork`](fork::Fork::after_fork).
-    pub(crate) unsafe fn after_fork(&self) {
+    pub(crate) fn after_fork(&self, seized: &Seized) {
         if let Kind::Chunked { chunks, growth } = &self.kind {
-            // SAFETY: by contract.
-            unsafe { fork::release(chunks) };
-            // SAFETY: by contract.
-            unsafe { fork::release(growth) };
+            chunks.release(seized, |_| {});
+            growth.release(seized, |()| {});
         }
     }
 }

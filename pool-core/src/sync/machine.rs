@@ -1,196 +1,169 @@
 //! The primitives as this machine has them.
 
 pub(crate) use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 
-/// A mutex that a panic does not poison.
-pub(crate) type Mutex<T> = lock_api::Mutex<lock::Raw, T>;
-pub(crate) type MutexGuard<'a, T> = lock_api::MutexGuard<'a, lock::Raw, T>;
-pub(crate) use lock::Condvar;
+pub(crate) use lock::{Condvar, Mutex, MutexGuard, Seized};
 
-/// The lock of std. A word of the system's own, without a table of who waits for it: a child of a fork
-/// inherits nothing but the word.
-#[cfg(not(pool_real_fences))]
+/// The mutex and condition variable of `std`: one word of the system's own, without a table of waiting
+/// threads, so the child of a fork inherits nothing but the word.
 mod lock {
-    #![allow(unsafe_code)] // A guard is kept beside its lock.
+    #![allow(unsafe_code)] // A fork keeps a guard beside its lock.
 
     use std::cell::UnsafeCell;
-    use std::sync::PoisonError;
+    use std::marker::PhantomData;
+    use std::mem::MaybeUninit;
     use std::time::Instant;
 
-    use super::MutexGuard;
+    use super::raw;
+    pub(crate) use super::raw::MutexGuard;
 
-    type Held = std::sync::MutexGuard<'static, ()>;
+    /// Room for a guard, whatever the type and lifetime of what it protects.
+    type GuardBytes = MaybeUninit<[usize; 2]>;
 
-    pub(crate) struct Raw {
-        lock: std::sync::Mutex<()>,
-        /// What unlocks `lock`, while it is locked. Touched by who has it.
-        held: UnsafeCell<Option<Held>>,
+    /// A mutex that a panic does not poison and that a fork can hold without a guard on its stack.
+    pub(crate) struct Mutex<T> {
+        lock: raw::Mutex<T>,
+        /// The guard of `lock`, while a fork holds it. Accessed by the thread that has the lock.
+        seized: UnsafeCell<GuardBytes>,
     }
 
-    // SAFETY: `held` is touched by the one thread that has the lock.
-    unsafe impl Sync for Raw {}
-    // SAFETY: one that is locked is borrowed by a guard, or seized, and does not move.
-    unsafe impl Send for Raw {}
+    // SAFETY: `lock` is `Sync` for `T: Send`; `seized` is accessed only by the thread that has the lock.
+    unsafe impl<T: Send> Sync for Mutex<T> {}
 
-    impl Raw {
-        /// # Safety
-        ///
-        /// The calling thread has the lock.
-        unsafe fn take_held(&self) -> Option<Held> {
-            // SAFETY: by contract nobody else touches it.
-            unsafe { (*self.held.get()).take() }
-        }
+    impl<T> Mutex<T> {
+        const GUARD_FITS: () = assert!(
+            size_of::<MutexGuard<'_, T>>() <= size_of::<GuardBytes>()
+                && align_of::<MutexGuard<'_, T>>() <= align_of::<GuardBytes>()
+        );
 
-        /// # Safety
-        ///
-        /// `guard` is of this lock.
-        unsafe fn keep(&self, guard: std::sync::MutexGuard<'_, ()>) {
-            // SAFETY: the same type but for a lifetime; it goes before the lock does, whose locked state
-            // it is.
-            let held: Held = unsafe { std::mem::transmute(guard) };
-            // SAFETY: the calling thread has the lock.
-            unsafe { *self.held.get() = Some(held) };
-        }
-    }
-
-    // SAFETY: locked while a guard of std's is kept, which only one thread can have.
-    unsafe impl lock_api::RawMutex for Raw {
-        #[allow(clippy::declare_interior_mutable_const)] // What a new lock is made of.
-        const INIT: Self = Raw {
-            lock: std::sync::Mutex::new(()),
-            held: UnsafeCell::new(None),
-        };
-
-        // A guard of std's goes back on its thread.
-        type GuardMarker = lock_api::GuardNoSend;
-
-        #[inline]
-        fn lock(&self) {
-            let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: of this lock.
-            unsafe { self.keep(guard) };
-        }
-
-        fn try_lock(&self) -> bool {
-            let Ok(guard) = self.lock.try_lock() else {
-                return false;
-            };
-            // SAFETY: of this lock.
-            unsafe { self.keep(guard) };
-            true
-        }
-
-        #[inline]
-        unsafe fn unlock(&self) {
-            // SAFETY: by contract. Nothing of this is touched after the guard has unlocked (LIFE-TAIL).
-            drop(unsafe { self.take_held() });
-        }
-    }
-
-    pub(crate) struct Condvar(std::sync::Condvar);
-
-    impl Condvar {
-        pub(crate) const fn new() -> Self {
-            Condvar(std::sync::Condvar::new())
-        }
-
-        /// Sleeps until notified or `deadline`, or for no reason; `true` when the deadline passed first.
-        pub(crate) fn wait_until<T>(
-            &self,
-            guard: &mut MutexGuard<'_, T>,
-            deadline: Option<Instant>,
-        ) -> bool {
-            // SAFETY: the guard says that the lock is locked, by this thread.
-            let raw = unsafe { lock_api::MutexGuard::mutex(guard).raw() };
-            // SAFETY: as above.
-            let Some(held) = (unsafe { raw.take_held() }) else {
-                unreachable!("a lock that is locked keeps what unlocks it");
-            };
-            let (held, timed_out) = match deadline {
-                None => {
-                    let held = self.0.wait(held).unwrap_or_else(PoisonError::into_inner);
-                    (held, false)
-                }
-                Some(deadline) => {
-                    let timeout = deadline.saturating_duration_since(Instant::now());
-                    let waited = self.0.wait_timeout(held, timeout);
-                    let (held, result) = waited.unwrap_or_else(PoisonError::into_inner);
-                    (held, result.timed_out())
-                }
-            };
-            // SAFETY: of this lock.
-            unsafe { raw.keep(held) };
-            timed_out
-        }
-
-        pub(crate) fn notify_one(&self) {
-            self.0.notify_one();
-        }
-    }
-}
-
-/// A lock that is compiled here, and so seen by a thread sanitizer, as std's is not.
-#[cfg(pool_real_fences)]
-mod lock {
-    use std::time::Instant;
-
-    use super::MutexGuard;
-
-    pub(crate) type Raw = parking_lot::RawMutex;
-
-    pub(crate) struct Condvar(parking_lot::Condvar);
-
-    impl Condvar {
-        pub(crate) const fn new() -> Self {
-            Condvar(parking_lot::Condvar::new())
-        }
-
-        pub(crate) fn wait_until<T>(
-            &self,
-            guard: &mut MutexGuard<'_, T>,
-            deadline: Option<Instant>,
-        ) -> bool {
-            match deadline {
-                Some(deadline) => self.0.wait_until(guard, deadline).timed_out(),
-                None => {
-                    self.0.wait(guard);
-                    false
-                }
+        pub(crate) const fn new(value: T) -> Self {
+            const { Self::GUARD_FITS };
+            Mutex {
+                lock: raw::Mutex::new(value),
+                seized: UnsafeCell::new(MaybeUninit::uninit()),
             }
         }
 
+        #[inline(always)]
+        pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+            raw::lock(&self.lock)
+        }
+
+        /// Takes the lock and runs `f` on the value; the lock is given up by [`release`](Self::release).
+        pub(crate) fn seize(&self, f: impl FnOnce(&mut T)) {
+            let mut guard = self.lock();
+            f(&mut guard);
+            // SAFETY: this thread has the lock; the guard fits.
+            unsafe { self.seized.get().cast::<MutexGuard<'_, T>>().write(guard) };
+        }
+
+        /// Runs `f` on the value and gives up the lock that [`seize`](Self::seize) took.
+        pub(crate) fn release<R>(&self, _seized: &Seized, f: impl FnOnce(&mut T) -> R) -> R {
+            // SAFETY: `Seized` says that this thread has the lock, and `seize` wrote the guard.
+            let mut guard = unsafe { self.seized.get().cast::<MutexGuard<'_, T>>().read() };
+            f(&mut guard)
+        }
+    }
+
+    /// Says that the calling thread has seized the locks of all pools, each of which it releases once.
+    pub(crate) struct Seized(PhantomData<*const ()>);
+
+    impl Seized {
+        /// # Safety
+        ///
+        /// The calling thread, or the one that it is a copy of in the child of a fork, has called
+        /// [`seize`](Mutex::seize) for each lock that is [released](Mutex::release) with this, and not released it
+        /// since.
+        pub(crate) unsafe fn new() -> Self {
+            Seized(PhantomData)
+        }
+    }
+
+    pub(crate) struct Condvar(raw::Condvar);
+
+    impl Condvar {
+        pub(crate) const fn new() -> Self {
+            Condvar(raw::Condvar::new())
+        }
+
+        /// Sleeps until notified or `deadline`, or for no reason; `true` when the deadline passed first.
+        pub(crate) fn wait_until<'a, T>(
+            &self,
+            guard: MutexGuard<'a, T>,
+            deadline: Option<Instant>,
+        ) -> (MutexGuard<'a, T>, bool) {
+            raw::wait_until(&self.0, guard, deadline)
+        }
+
         pub(crate) fn notify_one(&self) {
             self.0.notify_one();
         }
     }
 }
 
-/// Locks that are held without a guard.
-pub(crate) mod seized {
-    #![allow(unsafe_code)] // Nothing but the caller's word says that a lock is held.
+#[cfg(not(pool_real_fences))]
+mod raw {
+    use std::sync::PoisonError;
+    use std::time::Instant;
 
-    use super::{Mutex, MutexGuard};
+    pub(super) use std::sync::{Condvar, Mutex};
 
-    /// # Safety
-    ///
-    /// The calling thread has the lock, and no guard of it.
-    pub(crate) unsafe fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-        // SAFETY: by contract.
-        unsafe { mutex.make_guard_unchecked() }
+    pub(crate) type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
+
+    #[inline(always)]
+    pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// # Safety
-    ///
-    /// As for [`guard`].
-    pub(crate) unsafe fn unlock<T>(mutex: &Mutex<T>) {
-        // SAFETY: by contract.
-        unsafe { mutex.force_unlock() };
+    pub(super) fn wait_until<'a, T>(
+        condvar: &Condvar,
+        guard: MutexGuard<'a, T>,
+        deadline: Option<Instant>,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let Some(deadline) = deadline else {
+            let guard = condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            return (guard, false);
+        };
+        let timeout = deadline.saturating_duration_since(Instant::now());
+        let (guard, result) = condvar
+            .wait_timeout(guard, timeout)
+            .unwrap_or_else(PoisonError::into_inner);
+        (guard, result.timed_out())
     }
 }
 
-/// `std`'s cell with loom's interface, so that loom sees every access in a model.
+/// Locks that are compiled here, and so seen by a thread sanitizer, as those of `std` are not.
+#[cfg(pool_real_fences)]
+mod raw {
+    use std::time::Instant;
+
+    pub(super) use parking_lot::{Condvar, Mutex};
+
+    pub(crate) type MutexGuard<'a, T> = parking_lot::MutexGuard<'a, T>;
+
+    pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock()
+    }
+
+    pub(super) fn wait_until<'a, T>(
+        condvar: &Condvar,
+        mut guard: MutexGuard<'a, T>,
+        deadline: Option<Instant>,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let timed_out = match deadline {
+            Some(deadline) => condvar.wait_until(&mut guard, deadline).timed_out(),
+            None => {
+                condvar.wait(&mut guard);
+                false
+            }
+        };
+        (guard, timed_out)
+    }
+}
+
+/// The cell of `std` with loom's interface, so that loom sees every access in a model.
 #[repr(transparent)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -199,27 +172,47 @@ impl<T> UnsafeCell<T> {
         UnsafeCell(std::cell::UnsafeCell::new(value))
     }
 
-    /// Runs `f` with a pointer it may write through, if the caller has the cell to itself.
+    /// Runs `f` with a pointer that it may read through, if no other thread writes.
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.0.get())
+    }
+
+    /// Runs `f` with a pointer that it may write through, if the caller has exclusive access.
     #[inline(always)]
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
     }
 }
 
-/// One turn of a loop that waits for another thread's few instructions.
+/// Turns of a wait that spin, and those that then give the core away. After them, the wait sleeps.
+const SPINS: u32 = 64;
+const YIELDS: u32 = 64;
+
+/// The first and the longest sleep of a wait, in microseconds. Each is twice as long as the one before.
+const FIRST_SLEEP: u64 = 10;
+const LONGEST_SLEEP: u64 = 1_000;
+
+/// One turn of a loop that waits for a few instructions of another thread.
+///
+/// Such a thread is done within nanoseconds unless it was preempted. Giving the core away then helps,
+/// except where the waiting thread has a real-time priority: `sched_yield` never lets a thread of a
+/// lower class run. So the wait sleeps in the end.
 #[inline]
 pub(crate) fn wait_a_turn(turns: &mut u32) {
-    // A thread in a slot leaves it within nanoseconds unless it was scheduled out there, and then
-    // only giving the core away helps.
-    if *turns < 64 {
-        *turns += 1;
+    *turns = turns.saturating_add(1);
+    if *turns <= SPINS {
         std::hint::spin_loop();
-    } else {
+    } else if *turns <= SPINS + YIELDS {
         std::thread::yield_now();
+    } else {
+        let doublings = (*turns - SPINS - YIELDS - 1).min(16);
+        let micros = (FIRST_SLEEP << doublings).min(LONGEST_SLEEP);
+        std::thread::sleep(std::time::Duration::from_micros(micros));
     }
 }
 
-/// A thread-local initialised at compile time, so that an access is a plain address.
+/// A thread-local that is initialised at compile time, so that an access is a plain address.
 macro_rules! thread_local_const {
     ($(#[$attr:meta])* static $name:ident: $type:ty = $init:expr;) => {
         ::std::thread_local! {

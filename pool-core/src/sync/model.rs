@@ -5,10 +5,10 @@ use std::time::Instant;
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::MutexGuard;
 pub(crate) use loom::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 
-/// loom's mutex; a model that panics has failed, so poison does not matter.
+/// The mutex of loom. A panic fails the model, so poisoning does not matter.
 pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
@@ -20,25 +20,19 @@ impl<T> Mutex<T> {
         self.0.lock().unwrap()
     }
 
-    pub(crate) fn get_mut(&mut self) -> &mut T {
-        self.0.get_mut().unwrap()
-    }
-}
-
-/// In a model nobody forks.
-pub(crate) mod seized {
-    #![allow(unsafe_code)] // As on the machine.
-
-    use super::{Mutex, MutexGuard};
-
-    pub(crate) unsafe fn guard<T>(_mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    /// Never called: a model does not fork.
+    pub(crate) fn seize(&self, _f: impl FnOnce(&mut T)) {
         unreachable!()
     }
 
-    pub(crate) unsafe fn unlock<T>(_mutex: &Mutex<T>) {
+    /// Never called: a model does not fork.
+    pub(crate) fn release<R>(&self, _seized: &Seized, _f: impl FnOnce(&mut T) -> R) -> R {
         unreachable!()
     }
 }
+
+/// In a model there is none.
+pub(crate) enum Seized {}
 
 pub(crate) struct Condvar(loom::sync::Condvar);
 
@@ -48,14 +42,12 @@ impl Condvar {
     }
 
     /// As on the machine, but time stands still: a wait never times out.
-    pub(crate) fn wait_until<T>(
+    pub(crate) fn wait_until<'a, T>(
         &self,
-        guard: &mut MutexGuard<'_, T>,
+        guard: MutexGuard<'a, T>,
         _deadline: Option<Instant>,
-    ) -> bool {
-        // loom's `wait` takes the guard by value.
-        replace_with(guard, |guard| self.0.wait(guard).unwrap());
-        false
+    ) -> (MutexGuard<'a, T>, bool) {
+        (self.0.wait(guard).unwrap(), false)
     }
 
     pub(crate) fn notify_one(&self) {
@@ -63,17 +55,7 @@ impl Condvar {
     }
 }
 
-#[allow(unsafe_code)]
-fn replace_with<T>(place: &mut T, f: impl FnOnce(T) -> T) {
-    // SAFETY: the value is read out and written back; a panic in between fails the model, and the
-    // process with it.
-    unsafe {
-        let value = std::ptr::read(place);
-        std::ptr::write(place, f(value));
-    }
-}
-
-/// One turn of a loop that waits for another thread's few instructions.
+/// One turn of a loop that waits for a few instructions of another thread.
 pub(crate) fn wait_a_turn(_turns: &mut u32) {
     loom::thread::yield_now();
 }

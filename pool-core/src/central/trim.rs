@@ -1,13 +1,10 @@
-//! When a pool gives back what nobody needs: the caller's policy, and what a pool remembers for it.
+//! When a pool drops objects that are not needed: the caller's policy, and what a pool keeps for it.
 //!
-//! Objects carry no time of their own, which would cost every release a look at the clock. The
-//! backend keeps the least number of objects that were idle at a time since the last look (its low
-//! water); that many were needed by nobody, whichever they are. So a policy asks, once per period, how
-//! many those are.
+//! Objects carry no time of their own, since every release would have to read the clock. The shelf keeps the
+//! least number of objects that were idle at a time since the last look (its low water). So many objects were
+//! not needed, whichever they are. A policy asks for that number once per period.
 
 use std::time::{Duration, Instant};
-
-use crate::sync::Mutex;
 
 /// How a pool shrinks while it is quiet, for [`Pool::trim_by`](crate::Pool::trim_by).
 ///
@@ -53,18 +50,28 @@ impl TrimPolicy {
     }
 }
 
-/// How many idle objects a backend leaves when it is asked for those beyond.
+/// Which idle objects a trim leaves.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Keep {
+pub(crate) enum TrimTarget {
     /// This many.
     AtMost(usize),
-    /// As many as were needed at a time since this was last asked, and no less than `at_least`. What
-    /// threads have in their caches counts as needed.
+    /// As many as were needed at a time since this was last asked, and no less than `at_least`. What threads
+    /// have in their slots counts as needed.
     Needed { at_least: usize },
 }
 
-/// The least number of objects that were idle at a time since [`Keep::Needed`] was last asked for. 0
-/// until it is.
+impl TrimTarget {
+    /// The number of idle objects below which a trim never goes.
+    pub(super) fn floor(self) -> usize {
+        match self {
+            TrimTarget::AtMost(kept) => kept,
+            TrimTarget::Needed { at_least } => at_least,
+        }
+    }
+}
+
+/// The least number of objects that were idle at a time since [`TrimTarget::Needed`] was last asked for. 0 until
+/// it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LowWater(usize);
 
@@ -83,48 +90,42 @@ impl LowWater {
         self.0 = self.0.min(idle);
     }
 
-    /// How many of `idle` objects go. If that was asked by need, a new period begins with those left.
-    pub(crate) fn surplus(&mut self, idle: usize, keep: Keep) -> usize {
-        match keep {
-            Keep::AtMost(kept) => {
+    /// How many of `idle` objects are in excess. If that was asked by need, a new period begins with the others.
+    pub(crate) fn excess(&mut self, idle: usize, target: TrimTarget) -> usize {
+        match target {
+            TrimTarget::AtMost(kept) => {
                 self.note(kept);
                 idle.saturating_sub(kept)
             }
-            Keep::Needed { at_least } => {
-                let surplus = self.0.min(idle.saturating_sub(at_least));
-                self.0 = idle - surplus;
-                surplus
+            TrimTarget::Needed { at_least } => {
+                let excess = self.0.min(idle.saturating_sub(at_least));
+                self.0 = idle - excess;
+                excess
             }
         }
     }
 }
 
-/// When the period in which need is watched began; one for all who trim the pool by a policy.
-pub(crate) struct Period(Mutex<Option<Instant>>);
+/// When the period began in which need is watched; one for all threads that trim the pool by a policy.
+pub(crate) struct Period(Option<Instant>);
 
 impl Period {
-    pub(crate) fn new() -> Self {
-        Period(Mutex::new(None))
+    pub(crate) const fn new() -> Self {
+        Period(None)
     }
 
-    /// What `policy` keeps, if the period is over at `now`; a new one begins then.
-    pub(crate) fn end(&self, policy: &TrimPolicy, now: Instant) -> Option<Keep> {
-        let mut since = self.0.lock();
-        let over = since.is_none_or(|since| {
+    /// What `policy` leaves, if the period is over at `now`; a new one begins then.
+    pub(crate) fn end(&mut self, policy: &TrimPolicy, now: Instant) -> Option<TrimTarget> {
+        let over = self.0.is_none_or(|since| {
             // A clock that went back ends no period.
             now.saturating_duration_since(since) >= policy.idle_for
         });
         if !over {
             return None;
         }
-        *since = Some(now);
-        Some(Keep::Needed {
+        self.0 = Some(now);
+        Some(TrimTarget::Needed {
             at_least: policy.min_idle,
         })
-    }
-
-    /// The lock, for a fork.
-    pub(crate) fn lock_of(&self) -> &Mutex<Option<Instant>> {
-        &self.0
     }
 }

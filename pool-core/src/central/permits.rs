@@ -1,0 +1,85 @@
+//! Permits: the bound on objects alive, and what keeps the pool's memory.
+//!
+//! Kept under the central lock. An object holds one permit from before it is created until its block is vacant
+//! again; a waiter may hold one for an object that is not created yet. In a `Heap` pool threads keep some in
+//! their slots, which count as taken here.
+
+pub(crate) struct Permits {
+    /// The most that may be taken.
+    capacity: usize,
+    /// Permits that are taken. Each keeps the pool's memory (LIFE-REFS).
+    taken: usize,
+    /// Permits that were ever taken for an object, less those that came back unused.
+    created: u64,
+    /// Whether a [`Pool`](crate::Pool) is left. All of them together keep the pool's memory, too.
+    has_pool: bool,
+}
+
+impl Permits {
+    /// Of a pool without objects, with its first `Pool`.
+    pub(crate) fn new(capacity: Option<usize>) -> Self {
+        Permits {
+            capacity: capacity.unwrap_or(usize::MAX),
+            taken: 0,
+            created: 0,
+            has_pool: true,
+        }
+    }
+
+    /// Takes one, unless the bound is reached.
+    #[inline]
+    pub(crate) fn try_acquire(&mut self) -> bool {
+        self.try_acquire_many(1)
+    }
+
+    /// Takes `n`, or none if that would exceed the bound.
+    #[inline]
+    pub(crate) fn try_acquire_many(&mut self, n: usize) -> bool {
+        if n > self.capacity - self.taken {
+            return false;
+        }
+        self.taken += n;
+        self.created += n as u64;
+        true
+    }
+
+    /// Takes up to `n` for a thread to keep, which counts itself what it creates; gives how many.
+    pub(crate) fn acquire_up_to(&mut self, n: usize) -> usize {
+        let n = n.min(self.capacity - self.taken);
+        self.taken += n;
+        n
+    }
+
+    /// Returns `n` permits, whose objects are gone or were never created.
+    #[inline]
+    pub(crate) fn release(&mut self, n: usize) {
+        self.taken -= n;
+    }
+
+    /// Counts objects that were created with permits from [`acquire_up_to`](Self::acquire_up_to), or in the
+    /// place of another.
+    pub(crate) fn count_created(&mut self, n: u64) {
+        self.created += n;
+    }
+
+    /// Whether nothing keeps the pool's memory any more.
+    #[inline]
+    pub(crate) fn is_end(&self) -> bool {
+        self.taken == 0 && !self.has_pool
+    }
+
+    /// Notes that the last `Pool` is gone.
+    pub(crate) fn drop_pool(&mut self) {
+        self.has_pool = false;
+    }
+
+    /// Permits that are taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// Objects ever created or attached.
+    pub(crate) fn created(&self) -> u64 {
+        self.created
+    }
+}

@@ -1,0 +1,253 @@
+//! Which slots the calling thread has: a small table that every hit goes through, and behind it the registry of
+//! all of them, which gives the slots back when the thread ends.
+//!
+//! The table has no destructor and is always there, even while a thread is torn down. The registry may be gone;
+//! then the thread has no slots any more and uses the central lock each time. Nothing in here knows the type of
+//! an object, keeps a pool alive, or runs user code.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, Weak};
+
+use super::SlotAddress;
+use crate::object::{NO_POOL, PoolId};
+use crate::sync::thread_local_const;
+
+/// Entries that a hit compares one after another. The slot is then at a fixed address, whatever object is
+/// released: were it looked up by the pool's id, which a release reads from the object, each operation would
+/// wait for the loads of the one before.
+const FRONT: usize = 2;
+
+/// Entries behind the front, found by the pool's id. Ids are consecutive, so this many pools that were made in a
+/// row never evict each other.
+const TABLE: usize = 32;
+
+/// How many slots of a thread are registered before those of pools that have ended are looked for.
+const FIRST_PRUNE: usize = 64;
+
+/// The id in an entry that is not in use; no pool is ever given it.
+const UNUSED: PoolId = PoolId::MAX;
+
+/// A pool's id, and the slot that this thread has there.
+struct Entry {
+    pool: Cell<PoolId>,
+    slot: Cell<SlotAddress>,
+}
+
+impl Entry {
+    const fn new() -> Self {
+        Entry {
+            pool: Cell::new(UNUSED),
+            slot: Cell::new(SlotAddress::dangling()),
+        }
+    }
+
+    #[inline(always)]
+    fn is_of(&self, pool: PoolId) -> bool {
+        self.pool.get() == pool
+    }
+
+    fn set(&self, pool: PoolId, slot: SlotAddress) {
+        self.pool.set(pool);
+        self.slot.set(slot);
+    }
+}
+
+/// The slots used lately.
+struct Recent {
+    /// Copies of entries of the table, those used last.
+    front: [Entry; FRONT],
+    /// The entry of the front to be overwritten next.
+    oldest: Cell<usize>,
+    table: [Entry; TABLE],
+}
+
+impl Recent {
+    const fn new() -> Self {
+        Recent {
+            front: [const { Entry::new() }; FRONT],
+            oldest: Cell::new(0),
+            table: [const { Entry::new() }; TABLE],
+        }
+    }
+
+    fn in_table(&self, pool: PoolId) -> &Entry {
+        &self.table[pool as usize % TABLE]
+    }
+
+    fn bring_to_front(&self, pool: PoolId, slot: SlotAddress) {
+        let oldest = self.oldest.get();
+        self.front[oldest].set(pool, slot);
+        self.oldest.set((oldest + 1) % FRONT);
+    }
+
+    fn clear(&self) {
+        for entry in self.front.iter().chain(&self.table) {
+            entry.set(UNUSED, SlotAddress::dangling());
+        }
+    }
+}
+
+thread_local_const! {
+    static RECENT: Recent = Recent::new();
+}
+
+thread_local_const! {
+    /// Whether the registry has been destroyed, or is being.
+    static ENDED: Cell<bool> = Cell::new(false);
+}
+
+thread_local_const! {
+    static REGISTRY: RefCell<Registry> = RefCell::new(Registry::new());
+}
+
+/// A pool that takes back the slots of threads that end.
+pub(crate) trait Unregister: Send + Sync {
+    /// Takes back the slot at `address` and what it holds.
+    ///
+    /// Called by the thread that owned the slot, at its end, and never again for that slot.
+    fn unregister(&self, address: SlotAddress);
+}
+
+struct Registration {
+    pool: Weak<dyn Unregister>,
+    slot: SlotAddress,
+}
+
+/// All slots of this thread, by the pool's id.
+struct Registry {
+    slots: HashMap<PoolId, Registration, BuildHasherDefault<IdHasher>>,
+    /// The number of slots at which those of pools that have ended are next looked for.
+    prune_at: usize,
+}
+
+/// Spreads consecutive ids (Fibonacci hashing): nobody can choose an id, so no more is needed.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        // 2^64 divided by the golden ratio.
+        self.0 = (self.0 ^ u64::from(id)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Registry {
+    const fn new() -> Self {
+        Registry {
+            slots: HashMap::with_hasher(BuildHasherDefault::new()),
+            prune_at: FIRST_PRUNE,
+        }
+    }
+
+    fn add(&mut self, pool: PoolId, registration: Registration) {
+        if self.slots.len() >= self.prune_at {
+            self.slots
+                .retain(|_, registration| registration.pool.strong_count() > 0);
+            self.slots.shrink_to(FIRST_PRUNE);
+            self.prune_at = (2 * self.slots.len()).max(FIRST_PRUNE);
+        }
+        self.slots.insert(pool, registration);
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        // From here on this thread has no slots: neither the table nor a late destructor of another
+        // thread-local may find one.
+        let _ = ENDED.try_with(|ended| ended.set(true));
+        let _ = RECENT.try_with(Recent::clear);
+        for (_, registration) in self.slots.drain() {
+            if let Some(pool) = registration.pool.upgrade() {
+                pool.unregister(registration.slot);
+            }
+        }
+    }
+}
+
+/// The calling thread's slot in the pool with this id, if it was used lately.
+///
+/// PoolIds are never used twice, so an entry of a pool that is gone is never found.
+#[inline(always)]
+pub(super) fn recent(pool: PoolId) -> Option<SlotAddress> {
+    RECENT.with(|recent| {
+        let [first, second] = &recent.front;
+        if first.is_of(pool) {
+            return Some(first.slot.get());
+        }
+        unlikely();
+        if second.is_of(pool) {
+            return Some(second.slot.get());
+        }
+        // As every object of a backend without caches has it.
+        if pool == NO_POOL {
+            return None;
+        }
+        recent_in_table(pool)
+    })
+}
+
+/// Has the compiler lay the code that comes after out of the way.
+#[cold]
+fn unlikely() {}
+
+#[inline(never)]
+fn recent_in_table(pool: PoolId) -> Option<SlotAddress> {
+    RECENT.with(|recent| {
+        let entry = recent.in_table(pool);
+        if !entry.is_of(pool) {
+            return None;
+        }
+        let slot = entry.slot.get();
+        recent.bring_to_front(pool, slot);
+        Some(slot)
+    })
+}
+
+/// The calling thread's slot in the pool with this id: the one registered before, or else one that `register`
+/// makes. `None` if the thread is ending and can have no slot; `register` is not called then.
+#[cold]
+pub(super) fn find_or_register(
+    pool: PoolId,
+    register: impl FnOnce() -> (SlotAddress, Arc<dyn Unregister>),
+) -> Option<SlotAddress> {
+    if ENDED.try_with(Cell::get).unwrap_or(true) {
+        return None;
+    }
+    let slot = REGISTRY
+        .try_with(|registry| {
+            // Borrowed already only if the allocator itself came here; it can do without a slot.
+            let mut registry = registry.try_borrow_mut().ok()?;
+            if let Some(registration) = registry.slots.get(&pool) {
+                return Some(registration.slot);
+            }
+            let (slot, owner) = register();
+            let pool_ref = Arc::downgrade(&owner);
+            registry.add(
+                pool,
+                Registration {
+                    pool: pool_ref,
+                    slot,
+                },
+            );
+            Some(slot)
+        })
+        .ok()
+        .flatten()?;
+    RECENT.with(|recent| {
+        recent.in_table(pool).set(pool, slot);
+        recent.bring_to_front(pool, slot);
+    });
+    Some(slot)
+}
