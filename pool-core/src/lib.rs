@@ -113,12 +113,11 @@ mod pool;
 #[cfg(feature = "async")]
 mod acquire;
 #[cfg(feature = "std")]
-mod inner;
+mod shared;
 #[cfg(feature = "std")]
 mod ledger;
 mod handle;
-#[cfg(feature = "std")]
-mod release;
+mod object;
 #[cfg(feature = "std")]
 mod backend;
 #[cfg(feature = "std")]
@@ -126,8 +125,6 @@ mod wait;
 #[cfg(feature = "std")]
 mod trim;
 mod panics;
-mod arena;
-mod pages;
 #[cfg(feature = "std")]
 mod fork;
 pub mod unsync;

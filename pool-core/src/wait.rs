@@ -14,8 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 
-use crate::arena::NodePtr;
 use crate::ledger::Ledger;
+use crate::object::ErasedObject;
 use crate::panics::forget_panic;
 use crate::sync::Condvar;
 
@@ -23,8 +23,8 @@ use crate::sync::Condvar;
 #[derive(Default)]
 pub(crate) struct Grant {
     /// By itself, since most wait for one: so no memory is asked for, under a lock at that.
-    first: Option<NodePtr>,
-    rest: Vec<NodePtr>,
+    first: Option<ErasedObject>,
+    rest: Vec<ErasedObject>,
     pub(crate) admitted: usize,
 }
 
@@ -33,7 +33,7 @@ impl Grant {
         usize::from(self.first.is_some()) + self.rest.len() + self.admitted
     }
 
-    fn push(&mut self, node: NodePtr) {
+    fn push(&mut self, node: ErasedObject) {
         match self.first {
             None => self.first = Some(node),
             Some(_) => self.rest.push(node),
@@ -41,13 +41,13 @@ impl Grant {
     }
 
     /// The object, of a grant of one; `None` if that is leave to make it.
-    pub(crate) fn into_one(self) -> Option<NodePtr> {
+    pub(crate) fn into_one(self) -> Option<ErasedObject> {
         debug_assert_eq!(self.len(), 1);
         self.first
     }
 
     /// The objects.
-    pub(crate) fn into_nodes(self) -> Vec<NodePtr> {
+    pub(crate) fn into_nodes(self) -> Vec<ErasedObject> {
         let mut nodes = self.rest;
         nodes.extend(self.first);
         nodes
@@ -144,7 +144,7 @@ impl Waiters {
         wants: usize,
         call: impl FnOnce() -> Call,
         ledger: &Ledger,
-        mut grab: impl FnMut() -> Option<NodePtr>,
+        mut grab: impl FnMut() -> Option<ErasedObject>,
     ) -> Result<Grant, Ticket> {
         let mut has = Grant::default();
         if !self.any() {
@@ -173,7 +173,7 @@ impl Waiters {
 
     /// Gives an object to the head of the queue, or back if nobody waits. The call is to be made
     /// when the lock is given up.
-    pub(crate) fn offer(&mut self, node: NodePtr) -> Result<Option<Call>, NodePtr> {
+    pub(crate) fn offer(&mut self, node: ErasedObject) -> Result<Option<Call>, ErasedObject> {
         let Some(head) = self.queue.front_mut() else {
             return Err(node);
         };
@@ -183,7 +183,7 @@ impl Waiters {
 
     /// [`offer`](Self::offer) of the last of `nodes`, as many as are wanted. The calls are to be made
     /// when the lock is given up.
-    pub(crate) fn offer_many(&mut self, nodes: &mut Vec<NodePtr>) -> Vec<Call> {
+    pub(crate) fn offer_many(&mut self, nodes: &mut Vec<ErasedObject>) -> Vec<Call> {
         let mut calls = Vec::new();
         while self.any()
             && let Some(node) = nodes.pop()

@@ -1,7 +1,7 @@
 //! Buffers for bursts: the arrays that a [`Burst`](crate::Burst) keeps its handles in, used again so
 //! that steady state allocates nothing.
 
-use crate::arena::NodePtr;
+use crate::object::ErasedObject;
 use crate::sync::Mutex;
 
 /// Buffers that a pool keeps. More bursts than this at a time have theirs from the allocator.
@@ -9,7 +9,7 @@ const KEPT: usize = 32;
 
 /// Empty buffers, shared by all threads.
 // A lock of its own, taken inside slots too: who has it asks for no other.
-pub(crate) struct Buffers(Mutex<Vec<Vec<NodePtr>>>);
+pub(crate) struct Buffers(Mutex<Vec<Vec<ErasedObject>>>);
 
 impl Buffers {
     pub(super) fn new() -> Self {
@@ -17,7 +17,7 @@ impl Buffers {
     }
 
     /// A buffer with room for `n`.
-    pub(super) fn take(&self, n: usize) -> Vec<NodePtr> {
+    pub(super) fn take(&self, n: usize) -> Vec<ErasedObject> {
         let mut buffer = self.0.lock().pop().unwrap_or_default();
         buffer.reserve(n);
         buffer
@@ -25,7 +25,7 @@ impl Buffers {
 
     /// Keeps a buffer, unless there are enough. What is in it is left to the caller, who has taken
     /// it over.
-    pub(super) fn give(&self, mut buffer: Vec<NodePtr>) {
+    pub(super) fn give(&self, mut buffer: Vec<ErasedObject>) {
         buffer.clear();
         if buffer.capacity() == 0 {
             return;
@@ -43,7 +43,7 @@ impl Buffers {
     }
 
     /// The lock, for a fork.
-    pub(crate) fn lock_of(&self) -> &Mutex<Vec<Vec<NodePtr>>> {
+    pub(crate) fn lock_of(&self) -> &Mutex<Vec<Vec<ErasedObject>>> {
         &self.0
     }
 }

@@ -11,11 +11,11 @@ use std::time::Instant;
 
 use super::slots::{Centre, Idle, Locked, OwnedCount, Slot, Slots, Word};
 use super::{Counts, NotFrozen, Store, Taken, centre_in_slots, send_away};
-use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::fork::Side;
 use crate::ledger::Ledger;
+use crate::object::ErasedObject;
 use crate::trim::Keep;
 use crate::wait::{Call, Grant, Ticket};
 
@@ -110,11 +110,11 @@ fn inside<R>(slot: &Slot<(), Tally>, count: impl FnOnce(&Tally) -> R) -> Option<
 }
 
 impl Idle<Totals> for Heap {
-    fn grab(&self, _: &mut Totals) -> Option<NodePtr> {
+    fn grab(&self, _: &mut Totals) -> Option<ErasedObject> {
         None
     }
 
-    fn keep(&self, _: &mut Totals, node: NodePtr) -> Result<(), NodePtr> {
+    fn keep(&self, _: &mut Totals, node: ErasedObject) -> Result<(), ErasedObject> {
         Err(node)
     }
 }
@@ -136,7 +136,7 @@ impl Store for Heap {
         }
     }
 
-    fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
+    fn put(&self, node: ErasedObject) -> Result<(), ErasedObject> {
         Err(node)
     }
 
@@ -144,25 +144,25 @@ impl Store for Heap {
         &self,
         ledger: &Ledger,
         n: usize,
-        _surplus: &mut Vec<NodePtr>,
-    ) -> Result<Vec<NodePtr>, AcquireError> {
+        _surplus: &mut Vec<ErasedObject>,
+    ) -> Result<Vec<ErasedObject>, AcquireError> {
         // Before leave is taken, which a panic here would lose.
         let nodes = Vec::with_capacity(n);
         self.admit_many(ledger, n)?;
         Ok(nodes)
     }
 
-    fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+    fn put_many(&self, nodes: Vec<ErasedObject>) -> Vec<ErasedObject> {
         nodes
     }
 
     centre_in_slots!();
 
-    fn gather(&self, _keep: Keep) -> Vec<NodePtr> {
+    fn gather(&self, _keep: Keep) -> Vec<ErasedObject> {
         Vec::new()
     }
 
-    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
+    fn close(&self, ledger: &Ledger) -> Vec<ErasedObject> {
         let mut centre = self.slots.lock();
         if centre.is_closed() {
             return Vec::new();

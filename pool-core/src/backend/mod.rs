@@ -18,12 +18,12 @@ use self::batched::Batched;
 use self::heap::Heap;
 use self::mutex::MutexStack;
 use self::queue::Queue;
-pub(crate) use self::slots::{NO_POOL, Number};
-use crate::arena::NodePtr;
+pub(crate) use self::slots::PoolId;
 use crate::config::{Backend, Config};
 use crate::error::AcquireError;
 use crate::fork::Side;
 use crate::ledger::Ledger;
+use crate::object::ErasedObject;
 use crate::trim::Keep;
 use crate::wait::{Call, Grant, Ticket};
 
@@ -31,7 +31,7 @@ use crate::wait::{Call, Grant, Ticket};
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// One was idle; it is the caller's now.
-    Idle(NodePtr),
+    Idle(ErasedObject),
     /// None was idle, and the caller has leave to make one.
     Admitted,
     /// None was idle, and none may be made.
@@ -72,7 +72,7 @@ pub(crate) trait Store {
     ///
     /// Once kept, the object may be taken, and at the end of the pool destroyed, and the pool with
     /// it: the caller must not touch either again.
-    fn put(&self, node: NodePtr) -> Result<(), NodePtr>;
+    fn put(&self, node: ErasedObject) -> Result<(), ErasedObject>;
 
     /// Takes `n` objects at once, or none. Gives those that were idle, and leave to make the rest:
     /// as many as are missing to `n`.
@@ -85,12 +85,12 @@ pub(crate) trait Store {
         &self,
         ledger: &Ledger,
         n: usize,
-        surplus: &mut Vec<NodePtr>,
-    ) -> Result<Vec<NodePtr>, AcquireError>;
+        surplus: &mut Vec<ErasedObject>,
+    ) -> Result<Vec<ErasedObject>, AcquireError>;
 
     /// [`put`](Self::put) of many at once; gives back those that are not wanted. The rest is as
     /// after `put`.
-    fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr>;
+    fn put_many(&self, nodes: Vec<ErasedObject>) -> Vec<ErasedObject>;
 
     /// Waits for `n` objects, idle or leave to make them, in the order of arrival.
     ///
@@ -103,7 +103,7 @@ pub(crate) trait Store {
         ledger: &Ledger,
         n: usize,
         deadline: Option<Instant>,
-        surplus: &mut Vec<NodePtr>,
+        surplus: &mut Vec<ErasedObject>,
     ) -> Result<Grant, AcquireError>;
 
     // Of the feature `async`, as `cancel_wait` is.
@@ -120,14 +120,14 @@ pub(crate) trait Store {
 
     /// Gives a place in the queue up, passing on what was granted meanwhile.
     #[cfg_attr(not(feature = "async"), allow(dead_code))]
-    fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<NodePtr>);
+    fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<ErasedObject>);
 
     /// Takes out the idle objects beyond `keep`, those idle longest first; leaves the others where
     /// any thread finds them first. Gives back memory that is not needed for those.
-    fn gather(&self, keep: Keep) -> Vec<NodePtr>;
+    fn gather(&self, keep: Keep) -> Vec<ErasedObject>;
 
     /// Closes for good and takes out every idle object: from now on each `put` gives back.
-    fn close(&self, ledger: &Ledger) -> Vec<NodePtr>;
+    fn close(&self, ledger: &Ledger) -> Vec<ErasedObject>;
 
     /// Puts what the calling thread caches where every thread finds it.
     fn flush(&self) {}
@@ -182,7 +182,7 @@ macro_rules! centre_in_slots {
             ledger: &Ledger,
             n: usize,
             deadline: Option<Instant>,
-            surplus: &mut Vec<NodePtr>,
+            surplus: &mut Vec<ErasedObject>,
         ) -> Result<Grant, AcquireError> {
             self.slots.wait(self, ledger, n, deadline, surplus)
         }
@@ -197,7 +197,7 @@ macro_rules! centre_in_slots {
             self.slots.poll_wait(self, ledger, n, ticket, waker)
         }
 
-        fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<NodePtr>) {
+        fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<ErasedObject>) {
             self.slots.cancel_wait(self, ledger, ticket, surplus);
         }
 
@@ -214,7 +214,7 @@ macro_rules! centre_in_slots {
 use centre_in_slots;
 
 /// What those who waited had when the pool was closed, to be destroyed.
-fn send_away(ledger: &Ledger, grant: Grant) -> Vec<NodePtr> {
+fn send_away(ledger: &Ledger, grant: Grant) -> Vec<ErasedObject> {
     ledger.withdraw(grant.admitted);
     grant.into_nodes()
 }
@@ -277,10 +277,10 @@ impl AnyStore {
 
     /// The number with which a hit finds the calling thread's cache; of no pool, where there are
     /// no caches.
-    pub(crate) fn cache_number(&self) -> Number {
+    pub(crate) fn cache_id(&self) -> PoolId {
         match self {
             AnyStore::Batched(batched) => batched.number(),
-            _ => NO_POOL,
+            _ => PoolId::NONE,
         }
     }
 }
@@ -290,7 +290,7 @@ impl Store for AnyStore {
         each!(self, store => store.take(ledger, make))
     }
 
-    fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
+    fn put(&self, node: ErasedObject) -> Result<(), ErasedObject> {
         each!(self, store => store.put(node))
     }
 
@@ -298,12 +298,12 @@ impl Store for AnyStore {
         &self,
         ledger: &Ledger,
         n: usize,
-        surplus: &mut Vec<NodePtr>,
-    ) -> Result<Vec<NodePtr>, AcquireError> {
+        surplus: &mut Vec<ErasedObject>,
+    ) -> Result<Vec<ErasedObject>, AcquireError> {
         each!(self, store => store.take_many(ledger, n, surplus))
     }
 
-    fn put_many(&self, nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+    fn put_many(&self, nodes: Vec<ErasedObject>) -> Vec<ErasedObject> {
         each!(self, store => store.put_many(nodes))
     }
 
@@ -312,7 +312,7 @@ impl Store for AnyStore {
         ledger: &Ledger,
         n: usize,
         deadline: Option<Instant>,
-        surplus: &mut Vec<NodePtr>,
+        surplus: &mut Vec<ErasedObject>,
     ) -> Result<Grant, AcquireError> {
         each!(self, store => store.wait(ledger, n, deadline, surplus))
     }
@@ -327,15 +327,15 @@ impl Store for AnyStore {
         each!(self, store => store.poll_wait(ledger, n, ticket, waker))
     }
 
-    fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<NodePtr>) {
+    fn cancel_wait(&self, ledger: &Ledger, ticket: Ticket, surplus: &mut Vec<ErasedObject>) {
         each!(self, store => store.cancel_wait(ledger, ticket, surplus));
     }
 
-    fn gather(&self, keep: Keep) -> Vec<NodePtr> {
+    fn gather(&self, keep: Keep) -> Vec<ErasedObject> {
         each!(self, store => store.gather(keep))
     }
 
-    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
+    fn close(&self, ledger: &Ledger) -> Vec<ErasedObject> {
         each!(self, store => store.close(ledger))
     }
 

@@ -10,11 +10,11 @@ use std::time::Instant;
 use super::buffers::Buffers;
 use super::slots::{Centre, Idle, Slots, Word};
 use super::{Counts, NotFrozen, Store, Taken, admit_unless, centre_in_slots, send_away};
-use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::fork::Side;
 use crate::ledger::Ledger;
+use crate::object::ErasedObject;
 use crate::trim::{Keep, LowWater};
 use crate::wait::{Call, Grant, Ticket};
 
@@ -27,12 +27,12 @@ pub(crate) struct MutexStack {
 
 struct Stack {
     /// Idle objects, those that came last at the end.
-    nodes: Vec<NodePtr>,
+    nodes: Vec<ErasedObject>,
     low_water: LowWater,
 }
 
 impl Stack {
-    fn pop(&mut self) -> Option<NodePtr> {
+    fn pop(&mut self) -> Option<ErasedObject> {
         let node = self.nodes.pop();
         self.low_water.note(self.nodes.len());
         node
@@ -63,11 +63,11 @@ impl MutexStack {
 }
 
 impl Idle<Stack> for MutexStack {
-    fn grab(&self, stack: &mut Stack) -> Option<NodePtr> {
+    fn grab(&self, stack: &mut Stack) -> Option<ErasedObject> {
         stack.pop()
     }
 
-    fn keep(&self, stack: &mut Stack, node: NodePtr) -> Result<(), NodePtr> {
+    fn keep(&self, stack: &mut Stack, node: ErasedObject) -> Result<(), ErasedObject> {
         if stack.nodes.len() >= self.max_idle {
             return Err(node);
         }
@@ -94,7 +94,7 @@ impl Store for MutexStack {
         }
     }
 
-    fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
+    fn put(&self, node: ErasedObject) -> Result<(), ErasedObject> {
         let mut centre = self.slots.lock();
         if centre.is_closed() {
             return Err(node);
@@ -113,8 +113,8 @@ impl Store for MutexStack {
         &self,
         ledger: &Ledger,
         n: usize,
-        _surplus: &mut Vec<NodePtr>,
-    ) -> Result<Vec<NodePtr>, AcquireError> {
+        _surplus: &mut Vec<ErasedObject>,
+    ) -> Result<Vec<ErasedObject>, AcquireError> {
         let mut nodes = self.buffers.take(n);
         let mut centre = self.slots.lock();
         if centre.is_closed() {
@@ -132,7 +132,7 @@ impl Store for MutexStack {
         Ok(nodes)
     }
 
-    fn put_many(&self, mut nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+    fn put_many(&self, mut nodes: Vec<ErasedObject>) -> Vec<ErasedObject> {
         let mut centre = self.slots.lock();
         if centre.is_closed() {
             return nodes;
@@ -150,7 +150,7 @@ impl Store for MutexStack {
 
     centre_in_slots!();
 
-    fn gather(&self, keep: Keep) -> Vec<NodePtr> {
+    fn gather(&self, keep: Keep) -> Vec<ErasedObject> {
         let mut centre = self.slots.lock();
         let Stack { nodes, low_water } = centre.shared();
         let surplus = low_water.surplus(nodes.len(), keep);
@@ -162,7 +162,7 @@ impl Store for MutexStack {
         oldest
     }
 
-    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
+    fn close(&self, ledger: &Ledger) -> Vec<ErasedObject> {
         let mut centre = self.slots.lock();
         let (grant, calls) = centre.close();
         let mut idle = std::mem::take(&mut centre.shared().nodes);

@@ -15,11 +15,11 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 use super::buffers::Buffers;
 use super::slots::{Centre, Idle, Slots, Word};
 use super::{Counts, NotFrozen, Store, Taken, admit_unless, centre_in_slots, send_away};
-use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::fork::Side;
 use crate::ledger::Ledger;
+use crate::object::ErasedObject;
 use crate::sync::{AtomicUsize, Ordering};
 use crate::trim::{Keep, LowWater};
 use crate::wait::{Call, Grant, Ticket};
@@ -40,9 +40,9 @@ pub(crate) struct Queue {
 }
 
 enum Objects {
-    Array(ArrayQueue<NodePtr>),
+    Array(ArrayQueue<ErasedObject>),
     List {
-        queue: SegQueue<NodePtr>,
+        queue: SegQueue<ErasedObject>,
         max_idle: Option<usize>,
     },
 }
@@ -72,7 +72,7 @@ impl Objects {
         }
     }
 
-    fn push(&self, node: NodePtr) -> Result<(), NodePtr> {
+    fn push(&self, node: ErasedObject) -> Result<(), ErasedObject> {
         match self {
             Objects::Array(queue) => queue.push(node),
             Objects::List { queue, max_idle } => {
@@ -85,7 +85,7 @@ impl Objects {
         }
     }
 
-    fn pop(&self) -> Option<NodePtr> {
+    fn pop(&self) -> Option<ErasedObject> {
         match self {
             Objects::Array(queue) => queue.pop(),
             Objects::List { queue, .. } => queue.pop(),
@@ -114,7 +114,7 @@ impl Queue {
 
 impl Queue {
     /// Takes the first, for who is inside a slot or holds the lock.
-    fn pop(&self) -> Option<NodePtr> {
+    fn pop(&self) -> Option<ErasedObject> {
         let node = self.objects.pop();
         // Relaxed, all: whoever resets it holds the lock and has revoked the slots, which orders it.
         let low_water = self.low_water.load(Ordering::Relaxed);
@@ -128,11 +128,11 @@ impl Queue {
 }
 
 impl Idle<Nothing> for Queue {
-    fn grab(&self, _: &mut Nothing) -> Option<NodePtr> {
+    fn grab(&self, _: &mut Nothing) -> Option<ErasedObject> {
         self.pop()
     }
 
-    fn keep(&self, _: &mut Nothing, node: NodePtr) -> Result<(), NodePtr> {
+    fn keep(&self, _: &mut Nothing, node: ErasedObject) -> Result<(), ErasedObject> {
         self.objects.push(node)
     }
 
@@ -176,7 +176,7 @@ impl Store for Queue {
         Taken::Exhausted
     }
 
-    fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
+    fn put(&self, node: ErasedObject) -> Result<(), ErasedObject> {
         let own = self.slots.own();
         if let Some(slot) = own
             && let Some(word) = slot.enter()
@@ -205,8 +205,8 @@ impl Store for Queue {
         &self,
         ledger: &Ledger,
         n: usize,
-        surplus: &mut Vec<NodePtr>,
-    ) -> Result<Vec<NodePtr>, AcquireError> {
+        surplus: &mut Vec<ErasedObject>,
+    ) -> Result<Vec<ErasedObject>, AcquireError> {
         let mut nodes = self.buffers.take(n);
         // All under the lock, so that nobody who finds the queue empty meanwhile, and so asks for
         // the lock, is told that nothing is idle if this fails.
@@ -214,7 +214,7 @@ impl Store for Queue {
         if centre.is_closed() {
             return Err(AcquireError::Closed);
         }
-        let fill = |nodes: &mut Vec<NodePtr>| {
+        let fill = |nodes: &mut Vec<ErasedObject>| {
             let missing = n - nodes.len();
             nodes.extend(iter::from_fn(|| self.pop()).take(missing));
             n - nodes.len()
@@ -237,8 +237,8 @@ impl Store for Queue {
         Err(AcquireError::Exhausted)
     }
 
-    fn put_many(&self, mut nodes: Vec<NodePtr>) -> Vec<NodePtr> {
-        let put_all = |nodes: &mut Vec<NodePtr>| {
+    fn put_many(&self, mut nodes: Vec<ErasedObject>) -> Vec<ErasedObject> {
+        let put_all = |nodes: &mut Vec<ErasedObject>| {
             while let Some(node) = nodes.pop() {
                 if let Err(node) = self.objects.push(node) {
                     nodes.push(node);
@@ -269,7 +269,7 @@ impl Store for Queue {
 
     centre_in_slots!();
 
-    fn gather(&self, keep: Keep) -> Vec<NodePtr> {
+    fn gather(&self, keep: Keep) -> Vec<ErasedObject> {
         let mut centre = self.slots.lock();
         centre.revoke_all();
         let mut low_water = LowWater::new(self.low_water.load(Ordering::Relaxed));
@@ -282,7 +282,7 @@ impl Store for Queue {
         oldest
     }
 
-    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
+    fn close(&self, ledger: &Ledger) -> Vec<ErasedObject> {
         let mut centre = self.slots.lock();
         let (grant, calls) = centre.close();
         let mut idle: Vec<_> = iter::from_fn(|| self.objects.pop()).collect();

@@ -11,7 +11,7 @@ use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 /// A stack that takes no more than its limit.
-pub(super) struct Stack<P: Copy> {
+pub(super) struct Stack<P> {
     /// One past the newest.
     end: Cell<NonNull<P>>,
     /// Where the stack begins.
@@ -25,7 +25,7 @@ pub(super) struct Stack<P: Copy> {
     limit: Cell<usize>,
 }
 
-impl<P: Copy> Stack<P> {
+impl<P> Stack<P> {
     pub(super) fn new(limit: usize) -> Self {
         let nowhere = NonNull::dangling();
         Stack {
@@ -61,18 +61,18 @@ impl<P: Copy> Stack<P> {
         Some(unsafe { newest.read() })
     }
 
-    /// Puts `item` on top, unless that is beyond the limit or there is no room.
+    /// Puts `item` on top; gives it back if that is beyond the limit or there is no room.
     #[inline(always)]
-    pub(super) fn push(&self, item: P) -> bool {
+    pub(super) fn push(&self, item: P) -> Result<(), P> {
         let end = self.end.get();
         if end.as_ptr().cast_const() >= self.high.get() {
-            return false;
+            return Err(item);
         }
         // SAFETY: below `high`, so within the memory.
         unsafe { end.write(item) };
         // SAFETY: as above.
         self.end.set(unsafe { end.add(1) });
-        true
+        Ok(())
     }
 
     /// Makes room for `items` in all.
@@ -150,8 +150,9 @@ impl<P: Copy> Stack<P> {
     }
 }
 
-impl<P: Copy> Drop for Stack<P> {
+impl<P> Drop for Stack<P> {
     fn drop(&mut self) {
+        drop(self.take_oldest(usize::MAX));
         self.free();
     }
 }
@@ -164,9 +165,9 @@ mod tests {
     fn the_newest_comes_first_and_the_oldest_leave() {
         let stack = Stack::new(usize::MAX);
         assert_eq!(stack.pop(), None);
-        assert!(!stack.push(0), "no room yet");
+        assert_eq!(stack.push(0), Err(0), "no room yet");
         stack.reserve(5);
-        assert!((1..=5).all(|item| stack.push(item)));
+        assert!((1..=5).all(|item| stack.push(item).is_ok()));
         assert_eq!(stack.pop(), Some(5));
         assert_eq!(stack.take_oldest(2), [1, 2]);
         assert_eq!(
@@ -180,12 +181,12 @@ mod tests {
     fn it_takes_no_more_than_its_limit_however_much_room_there_is() {
         let stack = Stack::new(2);
         stack.reserve(100);
-        assert!(stack.is_open() && stack.push('a') && stack.push('b'));
-        assert!(!stack.push('c'));
+        assert!(stack.is_open() && stack.push('a').is_ok() && stack.push('b').is_ok());
+        assert_eq!(stack.push('c'), Err('c'));
         stack.set_limit(3);
-        assert!(stack.push('c') && !stack.push('d'));
+        assert!(stack.push('c').is_ok() && stack.push('d').is_err());
         stack.set_limit(0);
-        assert!(!stack.is_open() && !stack.push('d'));
+        assert!(!stack.is_open() && stack.push('d').is_err());
         assert_eq!(stack.pop(), Some('c'), "what was there stays");
     }
 
@@ -194,11 +195,11 @@ mod tests {
         let stack = Stack::new(usize::MAX);
         for item in 0..1_000 {
             stack.reserve(item + 1);
-            assert!(stack.push(item));
+            assert!(stack.push(item).is_ok());
         }
         assert_eq!(stack.take_oldest(990).len(), 990);
         stack.shrink(0);
-        assert!(!stack.push(0), "as much room as was asked for");
+        assert!(stack.push(0).is_err(), "as much room as was asked for");
         assert_eq!(stack.take_oldest(10), Vec::from_iter(990..1_000));
         stack.shrink(0);
         assert_eq!(stack.len(), 0);

@@ -5,12 +5,12 @@ use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
 use super::copy::copy_run;
-use crate::arena::NodePtr;
 use crate::backend::slots::Word;
+use crate::object::ErasedObject;
 
 /// An array of pointers to idle objects, filled from the front. Changes hands by pointer.
 pub(super) struct Batch {
-    items: Box<[MaybeUninit<NodePtr>]>,
+    items: Box<[MaybeUninit<ErasedObject>]>,
     len: usize,
 }
 
@@ -30,19 +30,19 @@ impl Batch {
         self.len == self.items.len()
     }
 
-    pub(super) fn push(&mut self, node: NodePtr) {
+    pub(super) fn push(&mut self, node: ErasedObject) {
         self.items[self.len].write(node);
         self.len += 1;
     }
 
-    pub(super) fn pop(&mut self) -> Option<NodePtr> {
+    pub(super) fn pop(&mut self) -> Option<ErasedObject> {
         self.len = self.len.checked_sub(1)?;
         // SAFETY: those before the old `len` were written.
         Some(unsafe { self.items[self.len].assume_init() })
     }
 
     /// Fills the empty batch with copies of `nodes`, as many as it has room for.
-    pub(super) fn fill(&mut self, nodes: &[NodePtr]) {
+    pub(super) fn fill(&mut self, nodes: &[ErasedObject]) {
         for (item, node) in self.items.iter_mut().zip(nodes) {
             item.write(*node);
         }
@@ -55,15 +55,15 @@ impl Batch {
     }
 
     /// What is in it, the oldest first.
-    pub(super) fn nodes(&self) -> &[NodePtr] {
+    pub(super) fn nodes(&self) -> &[ErasedObject] {
         let filled = &self.items[..self.len];
         // SAFETY: those before `len` were written, and `MaybeUninit` has the layout of what it may
         // hold.
-        unsafe { &*(std::ptr::from_ref(filled) as *const [NodePtr]) }
+        unsafe { &*(std::ptr::from_ref(filled) as *const [ErasedObject]) }
     }
 
     /// Takes out the `n` oldest, or all.
-    pub(super) fn take_oldest(&mut self, n: usize, out: &mut Vec<NodePtr>) {
+    pub(super) fn take_oldest(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
         let n = n.min(self.len);
         if n == 0 {
             return;
@@ -96,7 +96,7 @@ const ADAPTS_AFTER: i32 = 256;
 pub(crate) struct Cache {
     /// The memory of the stack, with room for the largest width. Raw, so that the word can point into
     /// it.
-    base: NonNull<NodePtr>,
+    base: NonNull<ErasedObject>,
     batch_size: usize,
     /// How many batches a visit takes: 1 to [`LARGEST_WIDTH`].
     width: usize,
@@ -111,10 +111,10 @@ pub(crate) struct Cache {
     /// Empty batches.
     pub(super) shells: Vec<Batch>,
     /// An empty buffer for the next burst, if it has room for any.
-    pub(super) buffer: Vec<NodePtr>,
+    pub(super) buffer: Vec<ErasedObject>,
 }
 
-// SAFETY: `base` is memory owned by this value, full of `NodePtr`s, which are `Send`.
+// SAFETY: `base` is memory owned by this value, full of `ErasedObject`s, which are `Send`.
 unsafe impl Send for Cache {}
 
 impl Cache {
@@ -146,7 +146,7 @@ impl Cache {
 
     /// How many objects there are.
     pub(super) fn len(&self, word: Word) -> usize {
-        (word.addr() - self.base.addr().get()) / size_of::<NodePtr>()
+        (word.addr() - self.base.addr().get()) / size_of::<ErasedObject>()
     }
 
     /// How many batches the next visit takes or, when the stack is full, gives.
@@ -183,7 +183,7 @@ impl Cache {
     /// # Safety
     ///
     /// The caller has the cache to itself, and `word` is its word.
-    unsafe fn nodes(&mut self, word: Word) -> &mut [NodePtr] {
+    unsafe fn nodes(&mut self, word: Word) -> &mut [ErasedObject] {
         let len = self.len(word);
         // SAFETY: those up to the word were written by pushes, and are the caller's.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), len) }
@@ -238,7 +238,7 @@ impl Cache {
         let n = batches * self.batch_size;
         // SAFETY: by contract.
         unsafe { self.nodes(word) }.copy_within(n.., 0);
-        word.cast::<NodePtr>().wrapping_sub(n).cast()
+        word.cast::<ErasedObject>().wrapping_sub(n).cast()
     }
 
     /// Takes back the copies that were not given.
@@ -261,10 +261,15 @@ impl Cache {
     ///
     /// The caller has the cache to itself, `word` is its word, and there are as many.
     #[inline]
-    pub(super) unsafe fn pop_many(&mut self, word: Word, n: usize, out: &mut Vec<NodePtr>) -> Word {
+    pub(super) unsafe fn pop_many(
+        &mut self,
+        word: Word,
+        n: usize,
+        out: &mut Vec<ErasedObject>,
+    ) -> Word {
         debug_assert!(n <= self.len(word) && out.is_empty() && n <= out.capacity());
         // SAFETY: there are as many below the word.
-        let oldest = unsafe { word.cast::<NodePtr>().sub(n) };
+        let oldest = unsafe { word.cast::<ErasedObject>().sub(n) };
         // SAFETY: `out` has room; it is not part of the stack.
         unsafe { copy_run(oldest, out.as_mut_ptr(), n) };
         // SAFETY: copied just now, from what pushes wrote.
@@ -278,9 +283,9 @@ impl Cache {
     ///
     /// The caller has the cache to itself, `word` is its word, and there is room.
     #[inline]
-    pub(super) unsafe fn push_all(&mut self, word: Word, nodes: &[NodePtr]) -> Word {
+    pub(super) unsafe fn push_all(&mut self, word: Word, nodes: &[ErasedObject]) -> Word {
         debug_assert!(nodes.len() <= self.room(word));
-        let end = word.cast::<NodePtr>();
+        let end = word.cast::<ErasedObject>();
         // SAFETY: there is room; `nodes` are not part of the stack.
         unsafe { copy_run(nodes.as_ptr(), end, nodes.len()) };
         // SAFETY: within the stack, or at its end.
@@ -292,7 +297,7 @@ impl Cache {
     /// # Safety
     ///
     /// The caller has the cache to itself, and `word` is its word.
-    pub(super) unsafe fn push_many(&mut self, word: Word, nodes: &mut Vec<NodePtr>) -> Word {
+    pub(super) unsafe fn push_many(&mut self, word: Word, nodes: &mut Vec<ErasedObject>) -> Word {
         let rest = nodes.len().saturating_sub(self.room(word));
         // SAFETY: no more than there is room for.
         let word = unsafe { self.push_all(word, &nodes[rest..]) };
@@ -306,7 +311,7 @@ impl Cache {
     ///
     /// The caller has the cache to itself, and `word` is its word; the next word is that of an empty
     /// stack.
-    pub(super) unsafe fn drain(&mut self, word: Word, f: impl FnMut(&[NodePtr])) {
+    pub(super) unsafe fn drain(&mut self, word: Word, f: impl FnMut(&[ErasedObject])) {
         let batch_size = self.batch_size;
         // SAFETY: by contract.
         let nodes = unsafe { self.nodes(word) };
@@ -329,9 +334,9 @@ impl Drop for Cache {
 /// `word` is or was the word of a stack that is not empty, and what lies on top of that is the caller's:
 /// nobody writes there meanwhile.
 #[inline(always)]
-pub(super) unsafe fn pop(word: Word) -> (NodePtr, Word) {
+pub(super) unsafe fn pop(word: Word) -> (ErasedObject, Word) {
     // SAFETY: not the first word, so within the stack.
-    let newest = unsafe { word.cast::<NodePtr>().sub(1) };
+    let newest = unsafe { word.cast::<ErasedObject>().sub(1) };
     // SAFETY: written by the push that made the word.
     (unsafe { newest.read() }, newest.cast())
 }
@@ -342,8 +347,8 @@ pub(super) unsafe fn pop(word: Word) -> (NodePtr, Word) {
 ///
 /// The caller has the cache to itself, and `word` is its word, and not that of a full stack.
 #[inline(always)]
-pub(super) unsafe fn push(word: Word, node: NodePtr) -> Word {
-    let end = word.cast::<NodePtr>();
+pub(super) unsafe fn push(word: Word, node: ErasedObject) -> Word {
+    let end = word.cast::<ErasedObject>();
     // SAFETY: not the last word, so within the stack.
     unsafe { end.write(node) };
     // SAFETY: as above.

@@ -6,7 +6,7 @@
 //! wait. Hence words where they are few, and else pairs of words.
 #![allow(unsafe_code)] // Memory that is not initialised before.
 
-use crate::arena::NodePtr;
+use crate::object::ErasedObject;
 
 /// Copies `n` pointers.
 ///
@@ -20,7 +20,7 @@ use crate::arena::NodePtr;
     not(miri)
 )))]
 #[inline(always)]
-pub(super) unsafe fn copy_run(from: *const NodePtr, to: *mut NodePtr, n: usize) {
+pub(super) unsafe fn copy_run(from: *const ErasedObject, to: *mut ErasedObject, n: usize) {
     // SAFETY: by contract.
     unsafe { to.copy_from_nonoverlapping(from, n) };
 }
@@ -43,7 +43,7 @@ mod by_words {
     use std::arch::{asm, x86_64::__m128i};
     use std::mem::MaybeUninit;
 
-    use super::NodePtr;
+    use super::ErasedObject;
 
     /// From how many pointers on pairs pay.
     const LONG: usize = 24;
@@ -61,7 +61,11 @@ mod by_words {
     ///
     /// `from` is valid for reads of as many and `to` for writes, and they do not overlap.
     #[inline(always)]
-    pub(in super::super) unsafe fn copy_run(from: *const NodePtr, to: *mut NodePtr, n: usize) {
+    pub(in super::super) unsafe fn copy_run(
+        from: *const ErasedObject,
+        to: *mut ErasedObject,
+        n: usize,
+    ) {
         let mut copied = 0;
         if n >= LONG {
             while copied + 2 * PAIRS <= n {
@@ -87,7 +91,7 @@ mod by_words {
     ///
     /// `from` is valid for a read of one pointer, `to` for a write.
     #[inline(always)]
-    unsafe fn copy_one(from: *const NodePtr, to: *mut NodePtr) {
+    unsafe fn copy_one(from: *const ErasedObject, to: *mut ErasedObject) {
         // SAFETY: by contract.
         let mut one = unsafe { from.cast::<One>().read() };
         // SAFETY: does nothing.
@@ -102,7 +106,7 @@ mod by_words {
     ///
     /// `from` is valid for a read of two pointers, `to` for a write.
     #[inline(always)]
-    unsafe fn copy_pair(from: *const NodePtr, to: *mut NodePtr) {
+    unsafe fn copy_pair(from: *const ErasedObject, to: *mut ErasedObject) {
         // SAFETY: by contract.
         let mut pair = unsafe { from.cast::<Pair>().read_unaligned() };
         // SAFETY: does nothing.
@@ -116,15 +120,11 @@ mod by_words {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::ptr::NonNull;
-
     use super::*;
 
     #[test]
     fn every_pointer_is_copied_and_no_other_place_is_written() {
-        let node = |at: usize| {
-            NodePtr::from_node::<u8>(NonNull::without_provenance(at.try_into().unwrap()))
-        };
+        let node = ErasedObject::dangling;
         for n in 0..=80 {
             for (skipped, room) in [(0, 1), (1, 0), (1, 2)] {
                 let from: Vec<_> = (0..skipped + n).map(|at| node(8 * (at + 1))).collect();

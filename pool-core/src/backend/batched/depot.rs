@@ -7,8 +7,8 @@
 use std::mem;
 
 use super::cache::{Batch, Cache};
-use crate::arena::NodePtr;
 use crate::backend::slots::{Centre, Word};
+use crate::object::ErasedObject;
 use crate::trim::{Keep, LowWater};
 
 /// For how many visits caches stay revoked after the pool ran dry.
@@ -72,13 +72,13 @@ impl Depot {
     }
 
     /// Takes one object, for a thread that may not cache.
-    pub(super) fn take_one(&mut self) -> Option<NodePtr> {
+    pub(super) fn take_one(&mut self) -> Option<ErasedObject> {
         let node = self.pop()?;
         self.visited();
         Some(node)
     }
 
-    fn pop(&mut self) -> Option<NodePtr> {
+    fn pop(&mut self) -> Option<ErasedObject> {
         self.loose.pop().or_else(|| {
             let full = self.full.pop()?;
             let shell = mem::replace(&mut self.loose, full);
@@ -88,13 +88,13 @@ impl Depot {
     }
 
     /// Puts one object, from a thread that may not cache.
-    pub(super) fn put_one(&mut self, node: NodePtr) {
+    pub(super) fn put_one(&mut self, node: ErasedObject) {
         self.keep(node);
         self.visited();
     }
 
     /// Moves the `n` objects that came last to `out`, which has room for them. There are as many.
-    pub(super) fn take_many(&mut self, n: usize, out: &mut Vec<NodePtr>) {
+    pub(super) fn take_many(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
         debug_assert!(n <= self.idle());
         let mut missing = n;
         while missing > 0 {
@@ -116,7 +116,7 @@ impl Depot {
     }
 
     /// Keeps all of `nodes`.
-    pub(super) fn put_many(&mut self, nodes: impl Iterator<Item = NodePtr>) {
+    pub(super) fn put_many(&mut self, nodes: impl Iterator<Item = ErasedObject>) {
         nodes.for_each(|node| self.keep(node));
         self.visited();
     }
@@ -127,7 +127,7 @@ impl Depot {
         self.low_water.note(self.idle());
     }
 
-    fn keep(&mut self, node: NodePtr) {
+    fn keep(&mut self, node: ErasedObject) {
         if self.loose.is_full() {
             let shell = self.shell();
             let full = mem::replace(&mut self.loose, shell);
@@ -199,7 +199,7 @@ impl Depot {
     }
 
     /// Takes out the objects beyond `keep`, and lets go of memory that the others do not need.
-    pub(super) fn take_surplus(&mut self, keep: Keep) -> Vec<NodePtr> {
+    pub(super) fn take_surplus(&mut self, keep: Keep) -> Vec<ErasedObject> {
         let surplus = self.low_water.surplus(self.idle(), keep);
         let oldest = self.take_oldest(surplus);
         if surplus > 0 {
@@ -210,7 +210,7 @@ impl Depot {
     }
 
     /// Takes out the `n` objects that have been idle longest, or all.
-    pub(super) fn take_oldest(&mut self, n: usize) -> Vec<NodePtr> {
+    pub(super) fn take_oldest(&mut self, n: usize) -> Vec<ErasedObject> {
         let n = n.min(self.idle());
         let mut out = Vec::with_capacity(n);
         let mut emptied = 0;

@@ -17,13 +17,13 @@ use std::{iter, mem};
 use self::cache::{Batch, Cache};
 use self::depot::Depot;
 use super::buffers::Buffers;
-use super::slots::{self, Idle, Locked, Number, Slot, Slots, Word};
+use super::slots::{self, Idle, Locked, PoolId, Slot, Slots, Word};
 use super::{Counts, NotFrozen, Store, Taken, centre_in_slots, send_away};
-use crate::arena::NodePtr;
 use crate::config::Config;
 use crate::error::AcquireError;
 use crate::fork::Side;
 use crate::ledger::Ledger;
+use crate::object::ErasedObject;
 use crate::trim::Keep;
 use crate::wait::{Call, Grant, Ticket};
 
@@ -43,7 +43,7 @@ type CacheSlot = Slot<Cache, ()>;
 ///
 /// The number is that of a [`Batched`] that is alive for `'a`, or of no pool.
 #[inline(always)]
-pub(crate) unsafe fn slot_at_hand<'a>(number: Number) -> Option<&'a CacheSlot> {
+pub(crate) unsafe fn slot_at_hand<'a>(number: PoolId) -> Option<&'a CacheSlot> {
     // SAFETY: by contract.
     unsafe { slots::recent::<Depot>(number) }
 }
@@ -53,8 +53,8 @@ pub(crate) unsafe fn slot_at_hand<'a>(number: Number) -> Option<&'a CacheSlot> {
 ///
 /// The caller keeps the pool alive.
 #[inline(always)]
-pub(crate) fn pop_hit(slot: &CacheSlot) -> Option<NodePtr> {
-    let word = slot.step_down(size_of::<NodePtr>())?;
+pub(crate) fn pop_hit(slot: &CacheSlot) -> Option<ErasedObject> {
+    let word = slot.step_down(size_of::<ErasedObject>())?;
     // SAFETY: that was not the word of an empty stack, and what lay on top is the owner's (BIAS-STEP).
     let (node, _) = unsafe { cache::pop(word) };
     Some(node)
@@ -64,7 +64,7 @@ pub(crate) fn pop_hit(slot: &CacheSlot) -> Option<NodePtr> {
 ///
 /// On `true` the object is no longer the caller's, nor is the pool kept alive by it.
 #[inline(always)]
-pub(crate) fn push_hit(slot: &CacheSlot, node: NodePtr) -> bool {
+pub(crate) fn push_hit(slot: &CacheSlot, node: ErasedObject) -> bool {
     let Some(word) = slot.enter_to_put() else {
         return false;
     };
@@ -76,8 +76,8 @@ pub(crate) fn push_hit(slot: &CacheSlot, node: NodePtr) -> bool {
 
 /// A hit of many: the `n` newest objects, if the slot has as many, and a buffer for them.
 #[inline]
-pub(crate) fn pop_many_hit(slot: &CacheSlot, n: usize) -> Option<Vec<NodePtr>> {
-    let word = slot.enter_to_take_many(n.saturating_mul(size_of::<NodePtr>()))?;
+pub(crate) fn pop_many_hit(slot: &CacheSlot, n: usize) -> Option<Vec<ErasedObject>> {
+    let word = slot.enter_to_take_many(n.saturating_mul(size_of::<ErasedObject>()))?;
     work_inside(slot, word, |cache, word| {
         // None are not at hand either: there would be nothing by which the buffer finds its way back.
         if n.wrapping_sub(1) >= cache.buffer.capacity() {
@@ -95,7 +95,10 @@ pub(crate) fn pop_many_hit(slot: &CacheSlot, n: usize) -> Option<Vec<NodePtr>> {
 ///
 /// On `Ok` the objects are no longer the caller's, nor is the pool kept alive by them.
 #[inline(always)]
-pub(crate) fn push_many_hit(slot: &CacheSlot, nodes: Vec<NodePtr>) -> Result<(), Vec<NodePtr>> {
+pub(crate) fn push_many_hit(
+    slot: &CacheSlot,
+    nodes: Vec<ErasedObject>,
+) -> Result<(), Vec<ErasedObject>> {
     let Some(word) = slot.enter_to_put_many(size_of_val(&nodes[..])) else {
         return Err(nodes);
     };
@@ -135,9 +138,9 @@ fn work_inside<R>(
 
 /// What came of taking many objects from a slot.
 enum Popped {
-    All(Vec<NodePtr>),
+    All(Vec<ErasedObject>),
     /// Nothing was taken; the buffer may be used.
-    TooFew(Vec<NodePtr>),
+    TooFew(Vec<ErasedObject>),
 }
 
 /// Takes `n` objects, if the slot has as many and a buffer for them.
@@ -156,7 +159,7 @@ fn pop_many_own(slot: &CacheSlot, n: usize) -> Popped {
 
 /// Puts `nodes`, if the slot has room for all of them, and keeps the buffer they came in. If not,
 /// `nodes` are those that are left.
-fn push_many_own(slot: &CacheSlot, nodes: &mut Vec<NodePtr>, buffers: &Buffers) -> bool {
+fn push_many_own(slot: &CacheSlot, nodes: &mut Vec<ErasedObject>, buffers: &Buffers) -> bool {
     inside(slot, |cache, word| {
         // SAFETY: inside the slot.
         let word = unsafe { cache.push_many(word, nodes) };
@@ -185,7 +188,7 @@ impl Batched {
         }
     }
 
-    pub(super) fn number(&self) -> Number {
+    pub(super) fn number(&self) -> PoolId {
         self.slots.number()
     }
 
@@ -240,11 +243,11 @@ impl Batched {
 }
 
 impl Idle<Depot> for Batched {
-    fn grab(&self, depot: &mut Depot) -> Option<NodePtr> {
+    fn grab(&self, depot: &mut Depot) -> Option<ErasedObject> {
         depot.take_one()
     }
 
-    fn keep(&self, depot: &mut Depot, node: NodePtr) -> Result<(), NodePtr> {
+    fn keep(&self, depot: &mut Depot, node: ErasedObject) -> Result<(), ErasedObject> {
         if self
             .max_idle
             .is_some_and(|max_idle| depot.idle() >= max_idle)
@@ -270,7 +273,7 @@ impl Store for Batched {
         }
         let mut centre = self.slots.lock();
         if let Some(slot) = own
-            && let Some(word) = centre.stepped_down(slot, size_of::<NodePtr>())
+            && let Some(word) = centre.stepped_down(slot, size_of::<ErasedObject>())
         {
             // SAFETY: it counts as taken by the hit, so it is the owner's (BIAS-STEP).
             let (node, _) = unsafe { cache::pop(word) };
@@ -312,7 +315,7 @@ impl Store for Batched {
         Taken::Exhausted
     }
 
-    fn put(&self, node: NodePtr) -> Result<(), NodePtr> {
+    fn put(&self, node: ErasedObject) -> Result<(), ErasedObject> {
         let own = self.slots.own();
         if let Some(slot) = own {
             if push_hit(slot, node) {
@@ -359,8 +362,8 @@ impl Store for Batched {
         &self,
         ledger: &Ledger,
         n: usize,
-        _surplus: &mut Vec<NodePtr>,
-    ) -> Result<Vec<NodePtr>, AcquireError> {
+        _surplus: &mut Vec<ErasedObject>,
+    ) -> Result<Vec<ErasedObject>, AcquireError> {
         let own = self.slots.own();
         let mut nodes = match own.map(|slot| pop_many_own(slot, n)) {
             Some(Popped::All(nodes)) => return Ok(nodes),
@@ -394,7 +397,7 @@ impl Store for Batched {
         Err(AcquireError::Exhausted)
     }
 
-    fn put_many(&self, mut nodes: Vec<NodePtr>) -> Vec<NodePtr> {
+    fn put_many(&self, mut nodes: Vec<ErasedObject>) -> Vec<ErasedObject> {
         let own = self.slots.own();
         if own.is_some_and(|slot| push_many_own(slot, &mut nodes, &self.buffers)) {
             return nodes;
@@ -424,7 +427,7 @@ impl Store for Batched {
 
     centre_in_slots!();
 
-    fn gather(&self, keep: Keep) -> Vec<NodePtr> {
+    fn gather(&self, keep: Keep) -> Vec<ErasedObject> {
         let mut centre = self.slots.lock();
         centre.revoke_all();
         let surplus = centre.shared().take_surplus(keep);
@@ -437,7 +440,7 @@ impl Store for Batched {
         surplus
     }
 
-    fn close(&self, ledger: &Ledger) -> Vec<NodePtr> {
+    fn close(&self, ledger: &Ledger) -> Vec<ErasedObject> {
         let mut centre = self.slots.lock();
         let (grant, calls) = centre.close();
         let mut idle = centre.shared().take_oldest(usize::MAX);
@@ -457,7 +460,7 @@ impl Store for Batched {
     fn counts(&self) -> Counts {
         let mut centre = self.slots.lock();
         let mut cached = 0;
-        centre.for_each_active(|bytes, ()| cached += bytes / size_of::<NodePtr>());
+        centre.for_each_active(|bytes, ()| cached += bytes / size_of::<ErasedObject>());
         Counts {
             idle: centre.shared().idle() + cached,
             cached,

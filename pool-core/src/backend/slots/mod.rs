@@ -21,18 +21,18 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
-use crate::arena::NodePtr;
 use crate::backend::buffers::Buffers;
 use crate::error::AcquireError;
 use crate::fork::{self, Side};
 use crate::ledger::Ledger;
+use crate::object::ErasedObject;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering, ProcessCounter, barrier, seized};
 use crate::trace;
 use crate::wait::{Call, Grant, Ticket, Waiters};
 
 pub(crate) use self::slot::{Slot, Word};
+pub(crate) use self::thread::PoolId;
 use self::thread::{Address, GiveUp};
-pub(crate) use self::thread::{NO_POOL, Number};
 
 /// What the threads share, and what each has of it.
 pub(crate) trait Centre: Send + Sized + 'static {
@@ -66,7 +66,7 @@ type SlotOf<C> = CachePadded<Slot<<C as Centre>::State, <C as Centre>::Meter>>;
 /// The slots of one pool. The number in here is all that a hit needs of it.
 pub(crate) struct Slots<C: Centre> {
     /// Never used twice.
-    number: Number,
+    number: PoolId,
     /// Whether the system has the barrier that slots need; if not, all goes through the centre.
     biased: bool,
     /// Revocations, for the pool to tell of when the lock is given up.
@@ -108,7 +108,7 @@ impl<C: Centre> Slots<C> {
         let number = next_number();
         Arc::new(Slots {
             number,
-            biased: barrier::available() && number != NO_POOL,
+            biased: barrier::available() && number != PoolId::NONE,
             untold: trace::Untold::new(),
             centre: CachePadded::new(Mutex::new(Inside {
                 taken: Vec::new(),
@@ -123,7 +123,7 @@ impl<C: Centre> Slots<C> {
     }
 
     /// The number to look a slot up with.
-    pub(crate) fn number(&self) -> Number {
+    pub(crate) fn number(&self) -> PoolId {
         self.number
     }
 
@@ -178,7 +178,7 @@ impl<C: Centre> Slots<C> {
 ///
 /// The number is that of a `Slots<C>` with this `C`, which outlives `'a`; or of none.
 #[inline(always)]
-pub(crate) unsafe fn recent<'a, C: Centre>(number: Number) -> Option<&'a Slot<C::State, C::Meter>> {
+pub(crate) unsafe fn recent<'a, C: Centre>(number: PoolId) -> Option<&'a Slot<C::State, C::Meter>> {
     // SAFETY: as in `Slots::own`; the caller names the type and the lifetime.
     thread::recent(number).map(|slot| unsafe { &**slot.cast::<SlotOf<C>>().as_ptr() })
 }
@@ -412,10 +412,10 @@ impl<C: Centre> Locked<'_, C> {
 /// What a backend adds to waiting: where idle objects are at its centre.
 pub(crate) trait Idle<C: Centre> {
     /// Takes one.
-    fn grab(&self, shared: &mut C) -> Option<NodePtr>;
+    fn grab(&self, shared: &mut C) -> Option<ErasedObject>;
 
     /// Keeps one that was granted in vain; gives it back if it may not be kept.
-    fn keep(&self, shared: &mut C, node: NodePtr) -> Result<(), NodePtr>;
+    fn keep(&self, shared: &mut C, node: ErasedObject) -> Result<(), ErasedObject>;
 
     /// What has a lock of its own, which is taken inside slots.
     fn buffers(&self) -> Option<&Buffers> {
@@ -431,7 +431,7 @@ impl<C: Centre> Slots<C> {
         ledger: &Ledger,
         n: usize,
         deadline: Option<Instant>,
-        surplus: &mut Vec<NodePtr>,
+        surplus: &mut Vec<ErasedObject>,
     ) -> Result<Grant, AcquireError> {
         let mut centre = self.lock();
         let bell = centre.waiters().take_bell();
@@ -523,7 +523,7 @@ impl<C: Centre> Slots<C> {
         idle: &impl Idle<C>,
         ledger: &Ledger,
         ticket: Ticket,
-        surplus: &mut Vec<NodePtr>,
+        surplus: &mut Vec<ErasedObject>,
     ) {
         self.lock().give_up_waiting(idle, ledger, ticket, surplus);
     }
@@ -593,7 +593,7 @@ impl<C: Centre> Locked<'_, C> {
         idle: &impl Idle<C>,
         ledger: &Ledger,
         ticket: Ticket,
-        surplus: &mut Vec<NodePtr>,
+        surplus: &mut Vec<ErasedObject>,
     ) {
         let (grant, call) = self.inside.waiters.leave(ticket);
         let mut calls = Vec::new();
@@ -644,15 +644,10 @@ impl<C: Centre> Locked<'_, C> {
     }
 }
 
-/// The next number; of no pool once they are used up, and pools then do without slots.
-fn next_number() -> Number {
-    // Any more would be the number of an entry that is not in use.
-    const LAST: u64 = (Number::MAX - 1) as u64;
-    static NEXT: ProcessCounter = ProcessCounter::new(NO_POOL as u64 + 1);
-    match NEXT.next() {
-        number @ ..=LAST => number as Number,
-        _ => NO_POOL,
-    }
+/// The next id; of no pool once they are used up, and pools then do without slots.
+fn next_number() -> PoolId {
+    static NEXT: ProcessCounter = ProcessCounter::new(1);
+    PoolId::nth(NEXT.next())
 }
 
 /// A count that only one thread writes, and any may read.

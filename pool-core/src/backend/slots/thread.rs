@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
-pub(crate) use crate::arena::{NO_POOL, Number};
+pub(crate) use crate::object::PoolId;
 use crate::sync::thread_local_const;
 
 /// Entries that a hit compares one after another. The slot is then at a fixed address, whatever
@@ -22,14 +22,14 @@ const FRONT: usize = 2;
 const TABLE: usize = 32;
 
 /// The number in an entry that is not in use; no pool is ever given it.
-const UNUSED: Number = Number::MAX;
+const UNUSED: PoolId = PoolId::UNUSED;
 
 /// An address that was given to [`remember`]; its type is the business of whoever gave it.
 pub(super) type Address = NonNull<()>;
 
 /// A pool's number, and the slot that this thread has there.
 struct Entry {
-    pool: Cell<Number>,
+    pool: Cell<PoolId>,
     slot: Cell<Address>,
 }
 
@@ -42,11 +42,11 @@ impl Entry {
     }
 
     #[inline(always)]
-    fn is_of(&self, pool: Number) -> bool {
+    fn is_of(&self, pool: PoolId) -> bool {
         self.pool.get() == pool
     }
 
-    fn set(&self, pool: Number, slot: Address) {
+    fn set(&self, pool: PoolId, slot: Address) {
         self.pool.set(pool);
         self.slot.set(slot);
     }
@@ -70,11 +70,11 @@ impl Recent {
         }
     }
 
-    fn in_table(&self, pool: Number) -> &Entry {
-        &self.table[pool as usize % TABLE]
+    fn in_table(&self, pool: PoolId) -> &Entry {
+        &self.table[pool.index() % TABLE]
     }
 
-    fn bring_to_front(&self, pool: Number, slot: Address) {
+    fn bring_to_front(&self, pool: PoolId, slot: Address) {
         let oldest = self.oldest.get();
         self.front[oldest].set(pool, slot);
         self.oldest.set((oldest + 1) % FRONT);
@@ -109,7 +109,7 @@ pub(super) trait GiveUp: Send + Sync {
 }
 
 struct Membership {
-    pool: Number,
+    pool: PoolId,
     slots: Weak<dyn GiveUp>,
     slot: Address,
 }
@@ -129,7 +129,7 @@ impl Roster {
         }
     }
 
-    fn find(&self, pool: Number) -> Result<usize, usize> {
+    fn find(&self, pool: PoolId) -> Result<usize, usize> {
         self.members
             .binary_search_by_key(&pool, |member| member.pool)
     }
@@ -165,7 +165,7 @@ impl Drop for Roster {
 ///
 /// Numbers are never used twice, so an entry of a pool that is gone is never found.
 #[inline(always)]
-pub(super) fn recent(pool: Number) -> Option<Address> {
+pub(super) fn recent(pool: PoolId) -> Option<Address> {
     RECENT.with(|recent| {
         let [first, second] = &recent.front;
         if first.is_of(pool) {
@@ -176,7 +176,7 @@ pub(super) fn recent(pool: Number) -> Option<Address> {
             return Some(second.slot.get());
         }
         // As every object of a backend without caches has it.
-        if pool == NO_POOL {
+        if pool == PoolId::NONE {
             return None;
         }
         recent_in_table(pool)
@@ -188,7 +188,7 @@ pub(super) fn recent(pool: Number) -> Option<Address> {
 fn unlikely() {}
 
 #[inline(never)]
-fn recent_in_table(pool: Number) -> Option<Address> {
+fn recent_in_table(pool: PoolId) -> Option<Address> {
     RECENT.with(|recent| {
         let entry = recent.in_table(pool);
         if !entry.is_of(pool) {
@@ -200,7 +200,7 @@ fn recent_in_table(pool: Number) -> Option<Address> {
     })
 }
 
-fn remember(pool: Number, slot: Address) {
+fn remember(pool: PoolId, slot: Address) {
     RECENT.with(|recent| {
         recent.in_table(pool).set(pool, slot);
         recent.bring_to_front(pool, slot);
@@ -211,7 +211,7 @@ fn remember(pool: Number, slot: Address) {
 /// which is not called when the thread is ending and can have no slot.
 #[cold]
 pub(super) fn find_or_make(
-    pool: Number,
+    pool: PoolId,
     make: impl FnOnce() -> (Address, Arc<dyn GiveUp>),
 ) -> Option<Address> {
     if ENDED.try_with(Cell::get).unwrap_or(true) {

@@ -1,0 +1,500 @@
+//! What all handles of one pool point to: the typed face of its backend.
+//!
+//! Backends move [erased](ErasedObject) objects. Here they go in as an [`Object`] of the pool and come out as
+//! one: a backend gives out what it was given, and each once.
+//!
+//! # Life
+//!
+//! Nothing counts references per operation. The ledger holds one reference for every permit, and so for every
+//! object alive, and one for all [`Pool`](crate::Pool)s together (LIFE-REFS); whoever releases the last one
+//! frees the pool. An object that is idle is alive, so before the last `Pool` releases its reference it closes
+//! the backend and destroys what is idle; from then on every release finds the backend closed, and destroys.
+#![allow(unsafe_code)] // Objects get their types back, and the pool's end is counted by hand.
+
+use std::ptr::NonNull;
+#[cfg(feature = "async")]
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use crossbeam_utils::CachePadded;
+
+use crate::backend::{self, AnyStore, Counts, Store, batched};
+use crate::config::{Backend, Config, ResetOn};
+use crate::error::AcquireError;
+use crate::fork::{self, Fork, Side};
+use crate::handle::Pooled;
+use crate::ledger::Ledger;
+use crate::lifecycle::Lifecycle;
+use crate::object::{
+    Arena, Block, Chunks, ErasedObject, Object, ObjectPool, ObjectWord, Permit, Permits, PoolId,
+    Reclaimed, SharedRef, erase_all, release, unerase_all,
+};
+use crate::panics::FirstPanic;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
+use crate::trace;
+use crate::trim::{Keep, Period};
+#[cfg(feature = "async")]
+use crate::wait::Ticket;
+use crate::wait::{Call, Grant};
+
+/// One pool.
+// The order is the layout: first what every hit reads and nobody writes.
+#[repr(C)]
+pub(crate) struct Shared<T, L> {
+    /// The id under which a hit finds the thread's slot; of no pool, if the backend has no slots or there is
+    /// more to do than a hit does.
+    hit_id: PoolId,
+    pub(crate) lifecycle: L,
+    store: AnyStore,
+    ledger: Ledger,
+    pub(crate) config: Config,
+    arena: Arena<T>,
+    /// How many `Pool`s there are.
+    refs: CachePadded<AtomicUsize>,
+    /// Objects that were not kept because of what they were.
+    discarded: AtomicU64,
+    /// Since when need is watched.
+    pub(crate) period: Period,
+}
+
+/// What came of looking for an object.
+pub(crate) enum Taken<T, L: Lifecycle<T>> {
+    /// An object was idle.
+    Idle(Object<T, Shared<T, L>>),
+    /// None was idle, and the caller may create one.
+    Permit(Permit<T, Shared<T, L>>),
+    /// None was idle, and none may be created.
+    Exhausted,
+    /// The pool is closed.
+    Closed,
+}
+
+/// Idle objects, and permits for those that are missing.
+pub(crate) struct TakenMany<T, L: Lifecycle<T>> {
+    pub(crate) idle: Vec<Pooled<T, L>>,
+    pub(crate) permits: Permits<T, Shared<T, L>>,
+}
+
+impl<T, L: Lifecycle<T>> Shared<T, L> {
+    /// When a used object is reset.
+    #[inline(always)]
+    pub(crate) fn reset_on(&self) -> ResetOn {
+        self.config.reset_on
+    }
+
+    /// The newest object in the calling thread's slot, if the slot is at hand and has one.
+    #[inline(always)]
+    pub(crate) fn pop_hit(&self) -> Option<Object<T, Self>> {
+        // SAFETY: the id is that of this pool's backend, which is alive as `self` is.
+        let slot = unsafe { batched::slot_at_hand(self.hit_id) }?;
+        let erased = batched::pop_hit(slot)?;
+        // SAFETY: it was put into a slot of this pool as an object of it, and comes out once.
+        Some(unsafe { Object::from_erased(erased) })
+    }
+
+    /// The `n` newest objects in the calling thread's slot, if it has as many.
+    #[inline(always)]
+    pub(crate) fn pop_many_hit(&self, n: usize) -> Option<Vec<Pooled<T, L>>> {
+        // SAFETY: as in `pop_hit`.
+        let slot = unsafe { batched::slot_at_hand(self.hit_id) }?;
+        let erased = batched::pop_many_hit(slot, n)?;
+        // SAFETY: as in `pop_hit`.
+        Some(unsafe { unerase_all(erased) })
+    }
+
+    /// Keeps an object for the next who acquires; gives it back if it is not wanted. Once it is kept, the pool
+    /// may be gone (LIFE-TAIL).
+    pub(crate) fn put(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
+        self.store
+            .put(object.into_erased())
+            // SAFETY: erased just now, and refused.
+            .map_err(|erased| unsafe { Object::from_erased(erased) })
+    }
+
+    /// [`put`](Self::put) of many at once; gives back those that are not wanted.
+    pub(crate) fn put_many(&self, objects: Vec<Object<T, Self>>) -> Vec<Object<T, Self>> {
+        let rejected = self.store.put_many(erase_all(objects));
+        // SAFETY: erased just now, and refused.
+        unsafe { unerase_all(rejected) }
+    }
+
+    /// Gives objects that the backend gave out their types back.
+    ///
+    /// # Safety
+    ///
+    /// They came out of `store`, which keeps no copy.
+    unsafe fn typed<O: ObjectWord<T, Self>>(&self, erased: Vec<ErasedObject>) -> Vec<O> {
+        // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
+        unsafe { unerase_all(erased) }
+    }
+
+    /// [`typed`](Self::typed), of objects that are to be destroyed.
+    ///
+    /// # Safety
+    ///
+    /// As for `typed`.
+    unsafe fn reclaimed(&self, erased: Vec<ErasedObject>) -> Reclaimed<T, Self> {
+        // SAFETY: by contract.
+        Reclaimed::new(unsafe { self.typed(erased) })
+    }
+
+    /// Takes out the idle objects beyond `keep`.
+    pub(crate) fn reclaim(&self, keep: Keep) -> Reclaimed<T, Self> {
+        let erased = self.store.gather(keep);
+        self.emit_revocations();
+        // SAFETY: they came out of `store`.
+        unsafe { self.reclaimed(erased) }
+    }
+
+    /// Destroys the idle objects beyond `keep`, and frees the memory that held nothing else; gives how many
+    /// objects.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of that.
+    pub(crate) fn trim(&self, keep: Keep) -> usize {
+        let excess = self.reclaim(keep);
+        let n = excess.len();
+        let mut panics = FirstPanic::default();
+        panics.catch(|| drop(excess));
+        self.arena.shrink();
+        panics.resume();
+        n
+    }
+
+    /// Closes for good, and destroys what is idle.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all idle objects were dropped.
+    pub(crate) fn close(&self) {
+        let closes = trace::TELLS && !self.store.is_closed();
+        let idle = self.store.close(&self.ledger);
+        self.emit_revocations();
+        if closes {
+            trace::closed(&self.config, idle.len());
+        }
+        // SAFETY: they came out of `store`.
+        drop(unsafe { self.reclaimed(idle) });
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.store.is_closed()
+    }
+
+    /// Puts what the calling thread caches where every thread finds it.
+    pub(crate) fn flush(&self) {
+        self.store.flush();
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.store.counts()
+    }
+
+    /// Objects created so far, and how many of them are alive.
+    pub(crate) fn totals(&self) -> (u64, usize) {
+        self.store.totals(&self.ledger)
+    }
+
+    /// Objects alive, in a pool with a bound.
+    pub(crate) fn live(&self) -> usize {
+        self.ledger.live()
+    }
+
+    /// Room for the objects that are about to be created.
+    pub(crate) fn reserve_memory(&self, objects: usize) {
+        self.arena.reserve(objects);
+        self.emit_growth();
+    }
+
+    #[inline]
+    fn emit_growth(&self) {
+        let blocks = self.arena.unreported_blocks();
+        trace::grew(&self.config, blocks, Chunks::<T>::block_size());
+    }
+
+    /// Emits the revocations that calls to the backend have made. Those of a release, which may not touch the
+    /// pool after it, are emitted by the next call that looks for an object.
+    #[inline]
+    fn emit_revocations(&self) {
+        trace::revoked(&self.config, self.store.untold_revocations());
+    }
+
+    pub(crate) fn discarded(&self) -> u64 {
+        self.discarded.load(Ordering::Relaxed)
+    }
+}
+
+/// What needs the pool's address, for a permit.
+impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
+    /// A pool without objects, and the first reference of it.
+    pub(crate) fn new(config: Config, lifecycle: L) -> Self {
+        let store = AnyStore::new(&config);
+        let arena = match config.backend {
+            Backend::Heap => Arena::single(),
+            _ => Arena::chunked(config.grow_by, config.capacity),
+        };
+        let shared = Box::new(Shared {
+            hit_id: match config.reset_on {
+                ResetOn::Release => store.cache_id(),
+                ResetOn::Acquire => PoolId::NONE,
+            },
+            lifecycle,
+            store,
+            ledger: Ledger::new(config.capacity),
+            config,
+            arena,
+            refs: CachePadded::new(AtomicUsize::new(1)),
+            discarded: AtomicU64::new(0),
+            period: Period::new(),
+        });
+        let shared = NonNull::from(Box::leak(shared));
+        // SAFETY: alive until `free`, which strikes it; what a fork touches of it is under locks.
+        unsafe { fork::list(shared) };
+        // SAFETY: leaked just now, with a count of one.
+        unsafe { SharedRef::from_counted(shared) }
+    }
+
+    /// # Safety
+    ///
+    /// The backend or the ledger of this pool gave out so many permits, which are the caller's.
+    unsafe fn permits(&self, n: usize) -> Permits<T, Shared<T, L>> {
+        // SAFETY: by contract.
+        unsafe { Permits::new(self.as_ptr(), n) }
+    }
+
+    /// Takes an idle object; else, with `create`, a permit to create one.
+    pub(crate) fn take(&self, create: bool) -> Taken<T, L> {
+        let taken = self.store.take(&self.ledger, create);
+        self.emit_revocations();
+        match taken {
+            // SAFETY: it came out of `store`, which keeps no copy.
+            backend::Taken::Idle(erased) => Taken::Idle(unsafe { Object::from_erased(erased) }),
+            // SAFETY: given out just now.
+            backend::Taken::Admitted => Taken::Permit(unsafe { Permit::new(self.as_ptr()) }),
+            backend::Taken::Exhausted => Taken::Exhausted,
+            backend::Taken::Closed => Taken::Closed,
+        }
+    }
+
+    /// Takes `n` objects at once, or none.
+    pub(crate) fn take_many(&self, n: usize) -> Result<TakenMany<T, L>, AcquireError> {
+        let mut rejected = Vec::new();
+        let taken = self.store.take_many(&self.ledger, n, &mut rejected);
+        self.emit_revocations();
+        // Before anything unwinds, so that nothing is lost.
+        let taken = taken.map(|erased| {
+            // SAFETY: as many as were missing were given out.
+            let permits = unsafe { self.permits(n - erased.len()) };
+            // SAFETY: they came out of `store`.
+            let idle = unsafe { self.typed(erased) };
+            TakenMany { idle, permits }
+        });
+        // SAFETY: they came out of `store`.
+        drop(unsafe { self.reclaimed(rejected) });
+        taken
+    }
+
+    /// A permit to create one object, whether or not one is idle.
+    pub(crate) fn try_acquire_permit(&self) -> Result<Permit<T, Shared<T, L>>, AcquireError> {
+        self.store.admit(&self.ledger)?;
+        // SAFETY: given out just now.
+        Ok(unsafe { Permit::new(self.as_ptr()) })
+    }
+
+    /// Waits for `n` objects, idle or permits to create them, in the order of arrival.
+    fn wait(&self, n: usize, deadline: Option<Instant>) -> Result<Grant, AcquireError> {
+        trace::waits(&self.config, n);
+        let mut rejected = Vec::new();
+        let waited = self.store.wait(&self.ledger, n, deadline, &mut rejected);
+        self.emit_revocations();
+        // SAFETY: they came out of `store`.
+        drop(unsafe { self.reclaimed(rejected) });
+        waited
+    }
+
+    /// Waits for one object.
+    pub(crate) fn wait_for_one(
+        &self,
+        deadline: Option<Instant>,
+    ) -> Result<Taken<T, L>, AcquireError> {
+        // SAFETY: granted just now, for one.
+        self.wait(1, deadline)
+            .map(|grant| unsafe { self.redeem(grant) })
+    }
+
+    /// Waits for `n` objects together.
+    pub(crate) fn wait_for_many(&self, n: usize) -> Result<TakenMany<T, L>, AcquireError> {
+        let erased = self.wait(n, None)?.into_nodes();
+        // SAFETY: as many as are missing to `n` were granted.
+        let permits = unsafe { self.permits(n - erased.len()) };
+        // SAFETY: they came out of `store`.
+        let idle = unsafe { self.typed(erased) };
+        Ok(TakenMany { idle, permits })
+    }
+
+    /// # Safety
+    ///
+    /// The grant is one for one object, from this pool.
+    unsafe fn redeem(&self, grant: Grant) -> Taken<T, L> {
+        match grant.into_one() {
+            // SAFETY: it was put into this pool as an object of it, and comes out once.
+            Some(erased) => Taken::Idle(unsafe { Object::from_erased(erased) }),
+            // SAFETY: by contract granted.
+            None => Taken::Permit(unsafe { Permit::new(self.as_ptr()) }),
+        }
+    }
+
+    /// [`wait_for_one`](Self::wait_for_one) of a task. `ticket` is its place in the queue.
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_wait(
+        &self,
+        ticket: &mut Option<Ticket>,
+        waker: Waker,
+    ) -> Poll<Result<Taken<T, L>, AcquireError>> {
+        let arrives = ticket.is_none();
+        let polled = self.store.poll_wait(&self.ledger, 1, ticket, waker);
+        self.emit_revocations();
+        if arrives && ticket.is_some() {
+            trace::waits(&self.config, 1);
+        }
+        // SAFETY: granted just now, for one.
+        polled.map_ok(|grant| unsafe { self.redeem(grant) })
+    }
+
+    /// Gives a place in the queue up, passing on what was granted meanwhile.
+    #[cfg(feature = "async")]
+    pub(crate) fn cancel_wait(&self, ticket: Ticket) {
+        let mut rejected = Vec::new();
+        self.store.cancel_wait(&self.ledger, ticket, &mut rejected);
+        // SAFETY: they came out of `store`.
+        drop(unsafe { self.reclaimed(rejected) });
+    }
+}
+
+// SAFETY: a block of the arena is alive until it is given back or the arena is dropped, which is with the
+// pool. The ledger counts a permit from when it is given out until it is returned, and the `Pool`s as one
+// (LIFE-REFS); the pool is freed when it has counted the last one.
+unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
+    type Lifecycle = L;
+
+    #[inline(always)]
+    fn lifecycle(&self) -> &L {
+        &self.lifecycle
+    }
+
+    #[inline(always)]
+    fn pool_id(&self) -> PoolId {
+        self.hit_id
+    }
+
+    fn count_discarded(&self) {
+        self.discarded.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn count_remade(&self) {
+        self.ledger.count_remade();
+    }
+
+    #[inline]
+    fn take_block(&self) -> Block<T> {
+        let block = self.arena.take();
+        self.emit_growth();
+        block
+    }
+
+    #[inline]
+    unsafe fn return_block(&self, block: Block<T>) {
+        // SAFETY: by contract.
+        unsafe { self.arena.give(block) };
+    }
+
+    #[inline]
+    unsafe fn return_permit(pool: NonNull<Self>) {
+        // SAFETY: the permit, which is given up below, keeps the pool alive (LIFE-REFS).
+        let shared = unsafe { pool.as_ref() };
+        if shared.store.dismiss(&shared.ledger) {
+            // SAFETY: that was the last reference.
+            unsafe { free(pool) };
+        }
+    }
+
+    #[inline(always)]
+    fn release(object: Object<T, Self>) {
+        release::release(object);
+    }
+
+    fn add_ref(&self) {
+        // Relaxed: the caller has one already.
+        let refs = self.refs.fetch_add(1, Ordering::Relaxed);
+        // As `Arc` has it: far more than memory has room for, unless clones were forgotten.
+        if refs > isize::MAX as usize {
+            std::process::abort();
+        }
+    }
+
+    fn try_add_ref(&self) -> bool {
+        self.refs
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |refs| {
+                (refs > 0).then(|| refs + 1)
+            })
+            .is_ok()
+    }
+
+    unsafe fn release_ref(pool: NonNull<Self>) {
+        // SAFETY: by contract the caller has a reference still (LIFE-REFS).
+        let shared = unsafe { pool.as_ref() };
+        // Release: what was done through this `Pool` happens before the end; the load is its
+        // partner.
+        if shared.refs.fetch_sub(1, Ordering::Release) != 1 {
+            return;
+        }
+        shared.refs.load(Ordering::Acquire);
+        // Keeps the pool alive while it is closed, and frees it even if the drop of a `T` panics.
+        let end = End { pool };
+        shared.close();
+        drop(end);
+    }
+}
+
+/// The end of the last `Pool`. Dropped, it releases the `Pool`s' common reference.
+struct End<T, L> {
+    pool: NonNull<Shared<T, L>>,
+}
+
+impl<T, L> Drop for End<T, L> {
+    fn drop(&mut self) {
+        // SAFETY: the reference is released here (LIFE-REFS).
+        let shared = unsafe { self.pool.as_ref() };
+        if shared.ledger.release_ref() {
+            // SAFETY: that was the last reference.
+            unsafe { free(self.pool) };
+        }
+    }
+}
+
+/// # Safety
+///
+/// The last reference was released by the caller.
+unsafe fn free<T, L>(pool: NonNull<Shared<T, L>>) {
+    fork::strike(pool);
+    // SAFETY: leaked by `SharedRef::new`, and nobody has a reference any more.
+    drop(unsafe { Box::from_raw(pool.as_ptr()) });
+}
+
+impl<T, L: Lifecycle<T>> Fork for Shared<T, L> {
+    fn before_fork(&self) {
+        self.store.before_fork();
+        self.arena.before_fork();
+        fork::seize(self.period.lock_of());
+    }
+
+    unsafe fn after_fork(&self, side: Side) -> Vec<Call> {
+        // SAFETY: by contract, `before_fork` seized it on this thread.
+        unsafe { fork::release(self.period.lock_of()) };
+        // SAFETY: by contract.
+        unsafe { self.arena.after_fork() };
+        // SAFETY: by contract.
+        unsafe { self.store.after_fork(&self.ledger, side) }
+    }
+}
