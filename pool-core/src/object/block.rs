@@ -8,14 +8,11 @@ use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, offset_of};
 use core::ptr::{self, NonNull};
+use core::sync::atomic::Ordering;
 
 use super::PoolId;
 use crate::poolable::{Place, Ready};
 use crate::sync::AtomicU32;
-#[cfg(feature = "std")]
-use crate::sync::Ordering;
-#[cfg(not(feature = "std"))]
-use core::sync::atomic::Ordering;
 
 /// What [`Header::extra_refs`] holds while an idle object was never acquired: it is as it was created, and
 /// needs no reset. No count of references comes near it.
@@ -91,6 +88,7 @@ impl<T> Block<T> {
     ///
     /// `value` came from [`value`](Self::value) with its provenance, and the block that it came from is not
     /// used any more, or only as the caller's new one allows.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) unsafe fn from_value(value: NonNull<T>) -> Self {
         Block {
@@ -119,6 +117,12 @@ impl<T> Block<T> {
         unsafe { self.room.byte_sub(Self::ROOM) }.cast()
     }
 
+    /// Where the block lies, for who frees it.
+    #[cfg(feature = "std")]
+    pub(super) fn into_memory(self) -> NonNull<BlockMemory<T>> {
+        self.memory()
+    }
+
     #[inline(always)]
     fn header(&self) -> &Header {
         let header = self.memory().cast::<Header>();
@@ -141,6 +145,7 @@ impl<T> Block<T> {
     }
 
     /// The id under which a hit finds the thread's slot. Only of a block that holds an object.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) fn pool_id(&self) -> PoolId {
         self.header().pool_id.get()

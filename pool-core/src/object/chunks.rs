@@ -87,7 +87,7 @@ impl<T> Chunk<T> {
     #[cfg(feature = "std")]
     pub(super) unsafe fn from_single(block: Block<T>) -> Self {
         Chunk {
-            memory: block.memory(),
+            memory: block.into_memory(),
             blocks: 1,
         }
     }

@@ -28,7 +28,7 @@ impl ErasedObject {
     /// An address that is no object, for a test of what moves them.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn dangling(address: usize) -> Self {
-        ErasedObject(NonNull::without_provenance(address.try_into().unwrap()))
+        ErasedObject(NonNull::new(std::ptr::without_provenance_mut(address)).unwrap())
     }
 }
 

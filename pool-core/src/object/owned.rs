@@ -58,6 +58,7 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
         unsafe { this.block.duplicate() }
     }
 
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) fn block(&self) -> &Block<T> {
         &self.block
