@@ -26,8 +26,8 @@ use crate::handle::Pooled;
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
 use crate::object::{
-    Arena, Block, Chunks, ErasedObject, Object, ObjectPool, ObjectWord, Permit, Permits, PoolId,
-    Reclaimed, SharedRef, erase_all, release, unerase_all,
+    Arena, Block, Chunks, ErasedObject, Object, ObjectPool, Permit, Permits, PoolId, Reclaimed,
+    SharedRef, erase_all, release, unerase_all,
 };
 use crate::panics::FirstPanic;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
@@ -118,24 +118,14 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         unsafe { unerase_all(rejected) }
     }
 
-    /// Gives objects that the backend gave out their types back.
+    /// Objects that the backend gave out to be destroyed, with their types.
     ///
     /// # Safety
     ///
     /// They came out of `store`, which keeps no copy.
-    unsafe fn typed<O: ObjectWord<T, Self>>(&self, erased: Vec<ErasedObject>) -> Vec<O> {
+    unsafe fn reclaimed(erased: Vec<ErasedObject>) -> Reclaimed<T, Self> {
         // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
-        unsafe { unerase_all(erased) }
-    }
-
-    /// [`typed`](Self::typed), of objects that are to be destroyed.
-    ///
-    /// # Safety
-    ///
-    /// As for `typed`.
-    unsafe fn reclaimed(&self, erased: Vec<ErasedObject>) -> Reclaimed<T, Self> {
-        // SAFETY: by contract.
-        Reclaimed::new(unsafe { self.typed(erased) })
+        Reclaimed::new(unsafe { unerase_all(erased) })
     }
 
     /// Takes out the idle objects beyond `keep`.
@@ -143,7 +133,7 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         let erased = self.store.gather(keep);
         self.emit_revocations();
         // SAFETY: they came out of `store`.
-        unsafe { self.reclaimed(erased) }
+        unsafe { Shared::<T, L>::reclaimed(erased) }
     }
 
     /// Destroys the idle objects beyond `keep`, and frees the memory that held nothing else; gives how many
@@ -175,7 +165,7 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
             trace::closed(&self.config, idle.len());
         }
         // SAFETY: they came out of `store`.
-        drop(unsafe { self.reclaimed(idle) });
+        drop(unsafe { Shared::<T, L>::reclaimed(idle) });
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -257,10 +247,14 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
 
     /// # Safety
     ///
-    /// The backend or the ledger of this pool gave out so many permits, which are the caller's.
-    unsafe fn permits(&self, n: usize) -> Permits<T, Shared<T, L>> {
-        // SAFETY: by contract.
-        unsafe { Permits::new(self.as_ptr(), n) }
+    /// The objects came out of `store`, which keeps no copy, and permits for those missing to `n` with them.
+    unsafe fn taken_many(&self, n: usize, erased: Vec<ErasedObject>) -> TakenMany<T, L> {
+        TakenMany {
+            // SAFETY: by contract.
+            permits: unsafe { Permits::new(self.as_ptr(), n - erased.len()) },
+            // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
+            idle: unsafe { unerase_all(erased) },
+        }
     }
 
     /// Takes an idle object; else, with `create`, a permit to create one.
@@ -283,15 +277,10 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
         let taken = self.store.take_many(&self.ledger, n, &mut rejected);
         self.emit_revocations();
         // Before anything unwinds, so that nothing is lost.
-        let taken = taken.map(|erased| {
-            // SAFETY: as many as were missing were given out.
-            let permits = unsafe { self.permits(n - erased.len()) };
-            // SAFETY: they came out of `store`.
-            let idle = unsafe { self.typed(erased) };
-            TakenMany { idle, permits }
-        });
+        // SAFETY: given out just now.
+        let taken = taken.map(|erased| unsafe { self.taken_many(n, erased) });
         // SAFETY: they came out of `store`.
-        drop(unsafe { self.reclaimed(rejected) });
+        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
         taken
     }
 
@@ -309,7 +298,7 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
         let waited = self.store.wait(&self.ledger, n, deadline, &mut rejected);
         self.emit_revocations();
         // SAFETY: they came out of `store`.
-        drop(unsafe { self.reclaimed(rejected) });
+        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
         waited
     }
 
@@ -326,11 +315,8 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
     /// Waits for `n` objects together.
     pub(crate) fn wait_for_many(&self, n: usize) -> Result<TakenMany<T, L>, AcquireError> {
         let erased = self.wait(n, None)?.into_nodes();
-        // SAFETY: as many as are missing to `n` were granted.
-        let permits = unsafe { self.permits(n - erased.len()) };
-        // SAFETY: they came out of `store`.
-        let idle = unsafe { self.typed(erased) };
-        Ok(TakenMany { idle, permits })
+        // SAFETY: granted just now.
+        Ok(unsafe { self.taken_many(n, erased) })
     }
 
     /// # Safety
@@ -368,7 +354,7 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
         let mut rejected = Vec::new();
         self.store.cancel_wait(&self.ledger, ticket, &mut rejected);
         // SAFETY: they came out of `store`.
-        drop(unsafe { self.reclaimed(rejected) });
+        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
     }
 }
 

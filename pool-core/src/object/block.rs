@@ -137,11 +137,16 @@ impl<T> Block<T> {
         self.room.cast()
     }
 
-    /// The address of the pool that the object belongs to, as it was given to [`fill`](Self::fill). Only of
-    /// a block that holds an object.
+    /// The address of the pool that the object belongs to, as it was given to [`fill`](Self::fill).
+    ///
+    /// # Safety
+    ///
+    /// The block holds an object, or held one since it was last in a list.
     #[inline(always)]
-    pub(super) fn pool(&self) -> *const () {
-        self.header().link.get()
+    pub(super) unsafe fn pool<P>(&self) -> NonNull<P> {
+        let pool = self.header().link.get().cast_mut();
+        // SAFETY: by contract noted by `fill`, and not null.
+        unsafe { NonNull::new_unchecked(pool.cast()) }
     }
 
     /// The id under which a hit finds the thread's slot. Only of a block that holds an object.
@@ -199,7 +204,7 @@ impl<T> Block<T> {
     /// If `create` panics, or returns a [`Ready`] of another place. The block is vacant then.
     pub(super) fn fill(
         &mut self,
-        pool: *const (),
+        pool: NonNull<()>,
         pool_id: PoolId,
         create: impl FnOnce(Place<'_, T>) -> Ready<'_, T>,
     ) {
@@ -209,7 +214,7 @@ impl<T> Block<T> {
         let place = unsafe { room.as_mut() };
         Place::new(place).fill_with(create).into_ptr();
         let header = self.header();
-        header.link.set(pool);
+        header.link.set(pool.as_ptr());
         header.extra_refs.store(0, Ordering::Relaxed);
         header.pool_id.set(pool_id);
     }

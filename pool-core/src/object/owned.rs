@@ -67,8 +67,8 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
     /// The address of the object's pool.
     #[inline(always)]
     pub(crate) fn pool_ptr(&self) -> NonNull<P> {
-        // SAFETY: `Vacancy::fill` noted the address of the pool, which is not null.
-        unsafe { NonNull::new_unchecked(self.block.pool().cast_mut().cast()) }
+        // SAFETY: the block holds an object.
+        unsafe { self.block.pool() }
     }
 
     /// The object's pool.
@@ -425,8 +425,8 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
     /// `block` held an object of a pool `P`, which is gone or about to be dropped by the caller; its permit is
     /// the caller's.
     unsafe fn of_block(block: Block<T>) -> Self {
-        // SAFETY: `fill` noted the address of the pool.
-        let pool = unsafe { NonNull::new_unchecked(block.pool().cast_mut().cast()) };
+        // SAFETY: by contract it held an object just now.
+        let pool = unsafe { block.pool() };
         // SAFETY: by contract.
         let permit = unsafe { Permit::new(pool) };
         Vacancy { block, permit }
@@ -451,7 +451,7 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
         mut self,
         create: impl for<'a> FnOnce(&P::Lifecycle, Place<'a, T>) -> Ready<'a, T>,
     ) -> Object<T, P> {
-        let address = self.permit.pool.as_ptr().cast_const().cast();
+        let address = self.permit.pool.cast();
         // SAFETY: the permit keeps the pool alive.
         let pool = unsafe { self.permit.pool.as_ref() };
         self.block.fill(address, pool.pool_id(), |place| {

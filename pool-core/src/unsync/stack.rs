@@ -10,12 +10,12 @@ use core::cell::Cell;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
-/// A stack that takes no more than its limit.
+/// A stack that takes no more than its limit. Its items have a size.
 pub(super) struct Stack<P> {
     /// One past the newest.
-    end: Cell<NonNull<P>>,
+    end: Cell<*mut P>,
     /// Where the stack begins.
-    base: Cell<NonNull<P>>,
+    base: Cell<*mut P>,
     /// Where `end` may not go beyond: as far as memory and the limit allow, whichever is less. Null if they
     /// allow nothing, which is less than any end.
     high: Cell<*const P>,
@@ -27,7 +27,8 @@ pub(super) struct Stack<P> {
 
 impl<P> Stack<P> {
     pub(super) fn new(limit: usize) -> Self {
-        let nowhere = NonNull::dangling();
+        const { assert!(size_of::<P>() > 0) };
+        let nowhere = NonNull::dangling().as_ptr();
         Stack {
             end: Cell::new(nowhere),
             base: Cell::new(nowhere),
@@ -38,8 +39,7 @@ impl<P> Stack<P> {
     }
 
     pub(super) fn len(&self) -> usize {
-        // SAFETY: both are in the same memory, and `end` is not before `base`.
-        unsafe { self.end.get().offset_from_unsigned(self.base.get()) }
+        (self.end.get().addr() - self.base.get().addr()) / size_of::<P>()
     }
 
     /// Whether it takes any at all.
@@ -54,8 +54,7 @@ impl<P> Stack<P> {
         if end == self.base.get() {
             return None;
         }
-        // SAFETY: not the beginning, so there is one below.
-        let newest = unsafe { end.sub(1) };
+        let newest = end.wrapping_sub(1);
         self.end.set(newest);
         // SAFETY: written by the push that came so far.
         Some(unsafe { newest.read() })
@@ -65,13 +64,12 @@ impl<P> Stack<P> {
     #[inline(always)]
     pub(super) fn push(&self, item: P) -> Result<(), P> {
         let end = self.end.get();
-        if end.as_ptr().cast_const() >= self.high.get() {
+        if end.cast_const() >= self.high.get() {
             return Err(item);
         }
         // SAFETY: below `high`, so within the memory.
         unsafe { end.write(item) };
-        // SAFETY: as above.
-        self.end.set(unsafe { end.add(1) });
+        self.end.set(end.wrapping_add(1));
         Ok(())
     }
 
@@ -98,15 +96,13 @@ impl<P> Stack<P> {
     fn move_to(&self, capacity: usize) {
         let memory = Vec::<P>::with_capacity(capacity);
         let mut memory = ManuallyDrop::new(memory);
-        // SAFETY: a vector's pointer is not null.
-        let base = unsafe { NonNull::new_unchecked(memory.as_mut_ptr()) };
+        let base = memory.as_mut_ptr();
         let len = self.len();
         // SAFETY: there is room for all that is there; the memory is new.
         unsafe { base.copy_from_nonoverlapping(self.base.get(), len) };
         self.free();
         self.base.set(base);
-        // SAFETY: within the memory.
-        self.end.set(unsafe { base.add(len) });
+        self.end.set(base.wrapping_add(len));
         self.capacity.set(memory.capacity());
         self.set_limit(self.limit.get());
     }
@@ -119,34 +115,30 @@ impl<P> Stack<P> {
             self.high.set(ptr::null());
             return;
         }
-        // SAFETY: within the memory, or at its end.
-        let high = unsafe { self.base.get().add(room) };
-        self.high.set(high.as_ptr());
+        self.high.set(self.base.get().wrapping_add(room));
     }
 
     /// Takes out the `n` oldest, or all.
     pub(super) fn take_oldest(&self, n: usize) -> Vec<P> {
         let len = self.len();
         let n = n.min(len);
-        let base = self.base.get().as_ptr();
+        let base = self.base.get();
         let mut oldest = Vec::with_capacity(n);
         // SAFETY: there are as many; the vector has room.
         unsafe { ptr::copy_nonoverlapping(base, oldest.as_mut_ptr(), n) };
         // SAFETY: copied just now.
         unsafe { oldest.set_len(n) };
-        // SAFETY: no further than the end.
-        let rest = unsafe { base.add(n) };
+        let rest = base.wrapping_add(n);
         // SAFETY: those after the oldest, moved down within the stack.
         unsafe { ptr::copy(rest, base, len - n) };
-        // SAFETY: not before the beginning.
-        self.end.set(unsafe { self.end.get().sub(n) });
+        self.end.set(self.end.get().wrapping_sub(n));
         oldest
     }
 
     /// Frees the memory, which is not used again.
     fn free(&self) {
         // SAFETY: the parts of the vector of `move_to`, or of one without memory.
-        drop(unsafe { Vec::from_raw_parts(self.base.get().as_ptr(), 0, self.capacity.get()) });
+        drop(unsafe { Vec::from_raw_parts(self.base.get(), 0, self.capacity.get()) });
     }
 }
 
