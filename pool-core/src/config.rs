@@ -4,8 +4,8 @@ use alloc::borrow::Cow;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::arena::Chunks;
 use crate::error::{BuildError, BuildErrorKind, ParseBackendError, ParseResetOnError};
+use crate::object::Chunks;
 #[cfg(feature = "serde")]
 use crate::serial::objects;
 
@@ -297,7 +297,7 @@ impl PoolConfig {
                 return fail(BuildErrorKind::TooMuchMemory {
                     what,
                     objects,
-                    node_size: Chunks::<T>::node_size(),
+                    node_size: Chunks::<T>::block_size(),
                 });
             }
         }

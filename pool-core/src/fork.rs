@@ -75,16 +75,15 @@ mod registry {
             // are as they would be without this module.
             unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
         }
-        // SAFETY, all: called for a pool that is registered, and so alive, as a `P`.
         let entry = Entry {
             pool: pool.cast(),
-            // SAFETY: as said above.
+            // SAFETY: called for a pool that is registered, and so alive, as a `P`.
             before: |pool| unsafe { pool.cast::<P>().as_ref() }.before_fork(),
-            // SAFETY: as said above.
             after: |pool, side, seized| {
-                unsafe { pool.cast::<P>().as_ref() }.after_fork(side, seized)
+                // SAFETY: as above.
+                unsafe { pool.cast::<P>().as_ref() }.after_fork(side, seized);
             },
-            // SAFETY: as said above.
+            // SAFETY: as above.
             serve: |pool| unsafe { pool.cast::<P>().as_ref() }.serve_in_child(),
         };
         POOLS.lock().insert(pool.addr().get(), entry);

@@ -113,18 +113,14 @@ mod pool;
 #[cfg(feature = "async")]
 mod acquire;
 #[cfg(feature = "std")]
-mod inner;
+mod shared;
 mod handle;
-#[cfg(feature = "std")]
-mod release;
 mod object;
 #[cfg(feature = "std")]
 mod local;
 #[cfg(feature = "std")]
 mod central;
 mod panics;
-mod arena;
-mod pages;
 #[cfg(feature = "std")]
 mod fork;
 pub mod unsync;

@@ -5,58 +5,47 @@
 //! since a second panic would abort. Without `std` a panic cannot be caught, nor can a thread be asked
 //! whether it unwinds. Guards do then what has to be done on the way, and a panic of a hook or a drop
 //! while another unwinds aborts.
-#![allow(unsafe_code)] // An object is dropped in place.
-
-use core::ptr::NonNull;
-
 #[cfg(feature = "std")]
 use self::caught::call;
 #[cfg(feature = "std")]
-pub(crate) use self::caught::{FirstPanic, OnPanic, Panic, for_each_despite_panics, forget_panic};
+pub(crate) use self::caught::{
+    FirstPanic, OnPanic, Panic, for_each_despite_panics, forget_panic, unless_unwinding,
+};
 #[cfg(not(feature = "std"))]
 use self::passed_on::call;
 #[cfg(not(feature = "std"))]
-pub(crate) use self::passed_on::{FirstPanic, OnPanic, Panic, for_each_despite_panics};
+pub(crate) use self::passed_on::{
+    FirstPanic, OnPanic, Panic, for_each_despite_panics, unless_unwinding,
+};
 use crate::lifecycle::Lifecycle;
 
-/// Asks the hooks; an error is a hook's panic.
+/// Asks the hooks: resets the object, if `reset`, and validates it. An error is a hook's panic.
 ///
 /// Costs nothing when nothing panics. (A guard that the panic drops could not keep it from going on
 /// while the thread unwinds already, and to ask beforehand whether it does is a load per release.)
 #[inline(always)]
-pub(crate) fn reset_and_judge<T, L: Lifecycle<T>>(
+pub(crate) fn reset_and_validate<T, L: Lifecycle<T>>(
     lifecycle: &L,
     object: &mut T,
+    reset: bool,
 ) -> Result<bool, Panic> {
     call(|| {
-        lifecycle.reset(object);
+        if reset {
+            lifecycle.reset(object);
+        }
         lifecycle.is_reusable(object)
     })
 }
 
-/// Runs `discard`, and lets `panic` go on unless the thread unwinds already; else `false`.
-pub(crate) fn reject_with(panic: Option<Panic>, discard: impl FnOnce()) -> bool {
+/// Runs `discard`, and lets `panic` go on unless the thread unwinds already.
+pub(crate) fn reject_with(panic: Option<Panic>, discard: impl FnOnce()) {
     let Some(panic) = panic else {
         discard();
-        return false;
+        return;
     };
     // The drop of a broken object may panic too; the first panic is the one to see.
     let mut panics = FirstPanic::new(panic);
     panics.catch(discard);
-    panics.resume();
-    false
-}
-
-/// Drops an object in place. A panic of its drop goes on, unless the thread unwinds already: a
-/// second panic would abort.
-///
-/// # Safety
-///
-/// As for `drop_in_place`.
-pub(crate) unsafe fn destroy_value<T>(value: NonNull<T>) {
-    let mut panics = FirstPanic::default();
-    // SAFETY: by contract.
-    panics.catch(|| unsafe { value.drop_in_place() });
     panics.resume();
 }
 
@@ -142,6 +131,15 @@ mod caught {
         forget_panic(panic);
     }
 
+    /// The panic, unless the thread unwinds already and it cannot go on: then it is forgotten.
+    pub(crate) fn unless_unwinding(panic: Panic) -> Option<Panic> {
+        if thread::panicking() {
+            forget_panic(panic);
+            return None;
+        }
+        Some(panic)
+    }
+
     /// Drops what a panic left behind, which is the user's and may panic once more.
     #[cold]
     #[inline(never)]
@@ -221,6 +219,11 @@ mod passed_on {
         fn drop(&mut self) {
             self.go_on();
         }
+    }
+
+    /// No panic gets here.
+    pub(crate) fn unless_unwinding(panic: Panic) -> Option<Panic> {
+        match panic {}
     }
 
     /// No panic gets here.

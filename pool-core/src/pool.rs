@@ -1,29 +1,25 @@
 //! The front door.
-#![allow(unsafe_code)] // The pool is reached through a raw pointer, since its end is counted by hand.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::ptr::NonNull;
 #[cfg(feature = "async")]
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "async")]
 use crate::acquire::Acquire;
-use crate::arena::{Node, NodePtr};
 use crate::builder::Builder;
 #[cfg(feature = "async")]
 use crate::central::WaiterId;
 use crate::central::trim::{TrimPolicy, TrimTarget};
-use crate::central::{Grant, Taken};
 use crate::config::{Backend, Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
 use crate::handle::{Burst, Pooled};
-use crate::inner::{Inner, InnerPtr};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
-use crate::local::{LocalStack, Missed, hit};
+use crate::object::{Object, Reclaimed, SharedRef};
 use crate::poolable::Poolable;
-use crate::release::wipe;
+use crate::shared::{Miss, Shared, Taken, TakenMany};
 use crate::stats::Stats;
 use crate::trace;
 
@@ -62,14 +58,9 @@ use crate::trace;
 /// # Ok::<(), pool_core::BuildError>(())
 /// ```
 pub struct Pool<T, L: Lifecycle<T> = Derived> {
-    inner: InnerPtr<T, L>,
+    /// `Send` and `Sync` where `T` is `Send` and `L` is both.
+    shared: SharedRef<T, Shared<T, L>>,
 }
-
-// SAFETY: objects go from thread to thread through a pool (`T: Send`), none is ever shared by it;
-// the lifecycle is used by all threads at once (`L: Sync`) and dropped by any (`L: Send`).
-unsafe impl<T: Send, L: Lifecycle<T> + Send + Sync> Send for Pool<T, L> {}
-// SAFETY: as above; a shared `Pool` can be cloned anyway.
-unsafe impl<T: Send, L: Lifecycle<T> + Send + Sync> Sync for Pool<T, L> {}
 
 // A hook that panics loses its object, and nothing else of the pool can be seen half done.
 impl<T, L: Lifecycle<T>> UnwindSafe for Pool<T, L> {}
@@ -123,28 +114,14 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub(crate) fn from_config(config: Config, lifecycle: L) -> Self {
         let prefill = config.prefill;
         let pool = Pool {
-            inner: Inner::new(config, lifecycle),
+            shared: SharedRef::<T, Shared<T, L>>::new(config, lifecycle),
         };
         pool.reserve(prefill);
         pool
     }
 
-    /// The pool at `inner`, if it has a `Pool` still.
-    ///
-    /// # Safety
-    ///
-    /// `inner` is alive.
-    pub(crate) unsafe fn upgrade(inner: InnerPtr<T, L>) -> Option<Self> {
-        // SAFETY: by contract.
-        let held = unsafe { inner.as_ref() }.try_hold();
-        // Only then: a `Pool` that is made is dropped, and lets go of what it holds.
-        held.then(|| Pool { inner })
-    }
-
-    #[inline(always)]
-    fn inner(&self) -> &Inner<T, L> {
-        // SAFETY: a `Pool` keeps its pool alive (LIFE-REFS).
-        unsafe { self.inner.as_ref() }
+    pub(crate) fn from_shared(shared: SharedRef<T, Shared<T, L>>) -> Self {
+        Pool { shared }
     }
 
     /// Takes an idle object, or makes one; at the bound, waits for one to come back. Those who wait are
@@ -180,8 +157,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn acquire_or_panic(&self, missed: MaybeMissed<'_>) -> Pooled<T, L> {
-        match self.acquire_slow(missed, Patience::Forever) {
+    fn acquire_or_panic(&self, missed: Miss<'_>) -> Pooled<T, L> {
+        match self.acquire_slow(missed, Wait::Forever) {
             Ok(object) => object,
             Err(_) => self.closed(),
         }
@@ -201,7 +178,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
             Ok(object) => Ok(object),
-            Err(missed) => self.acquire_slow(missed, Patience::None),
+            Err(missed) => self.acquire_slow(missed, Wait::Never),
         }
     }
 
@@ -215,7 +192,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
             Ok(object) => Ok(object),
-            Err(missed) => self.acquire_slow(missed, Patience::IdleOnly),
+            Err(missed) => self.acquire_slow(missed, Wait::IdleOnly),
         }
     }
 
@@ -239,98 +216,63 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
                 missed,
                 Instant::now()
                     .checked_add(timeout)
-                    .map_or(Patience::Forever, Patience::Until),
+                    .map_or(Wait::Forever, Wait::Until),
             ),
         }
     }
 
     /// An object from the calling thread's cache, if one is at hand.
     #[inline(always)]
-    fn acquire_hit(&self) -> Result<Pooled<T, L>, MaybeMissed<'_>> {
-        let own = self.inner().hit_key.at_hand().ok_or(None)?;
-        let node = hit::pop(own).map_err(Some)?;
-        // SAFETY: nodes of this pool are nodes of `T`.
-        let node = unsafe { node.node() };
-        // SAFETY: it was idle in this pool and is the caller's now.
-        Ok(unsafe { Pooled::new(node) })
-    }
-
-    /// A handle of an object that was idle; `None` if it was found not to be reusable.
-    fn hand_out(&self, node: NodePtr) -> Option<Pooled<T, L>> {
-        // SAFETY: nodes of this pool are nodes of `T`.
-        let node = unsafe { node.node::<T>() };
-        if self.inner().config.reset_on == ResetOn::Acquire {
-            // SAFETY: it was idle in this pool and is the caller's now.
-            if !unsafe { wipe::<T, L>(node) } {
-                return None;
-            }
-        }
-        // SAFETY: as above.
-        Some(unsafe { Pooled::new(node) })
+    fn acquire_hit(&self) -> Result<Pooled<T, L>, Miss<'_>> {
+        self.shared.pop_hit().map(Pooled::new)
     }
 
     #[inline(never)]
-    fn acquire_slow(
-        &self,
-        mut missed: MaybeMissed<'_>,
-        patience: Patience,
-    ) -> Result<Pooled<T, L>, AcquireError> {
-        let central = &self.inner().central;
+    fn acquire_slow(&self, mut missed: Miss<'_>, wait: Wait) -> Result<Pooled<T, L>, AcquireError> {
         loop {
-            let taken = central.take(missed.take(), patience != Patience::IdleOnly);
-            self.inner().tell_revocations();
-            match taken {
-                Taken::Idle(node) => {
-                    if let Some(object) = self.hand_out(node) {
-                        return Ok(object);
+            match self.shared.take(missed.take(), wait != Wait::IdleOnly) {
+                Taken::Idle(object) if wait == Wait::IdleOnly => {
+                    if let Some(handle) = self.hand_out_reusable(object) {
+                        return Ok(handle);
                     }
                 }
-                Taken::Permit => {
-                    // SAFETY: held by this `Pool`, and admitted.
-                    let node = unsafe { Inner::create(self.inner) };
-                    // SAFETY: made just now.
-                    return Ok(unsafe { Pooled::new(node) });
-                }
-                Taken::Closed => return Err(AcquireError::Closed),
                 Taken::Exhausted => {
-                    trace::exhausted(&self.inner().config, 1);
-                    let deadline = match patience {
-                        Patience::None | Patience::IdleOnly => return Err(AcquireError::Exhausted),
-                        Patience::Until(deadline) => Some(deadline),
-                        Patience::Forever => None,
+                    trace::exhausted(&self.shared.config, 1);
+                    let deadline = match wait {
+                        Wait::Never | Wait::IdleOnly => return Err(AcquireError::Exhausted),
+                        Wait::Until(deadline) => Some(deadline),
+                        Wait::Forever => None,
                     };
-                    let grant = self.wait(1, deadline)?;
-                    if let Some(object) = self.redeem(grant) {
-                        return Ok(object);
-                    }
+                    return self.hand_out(self.shared.wait_for_one(deadline)?);
                 }
+                taken => return self.hand_out(taken),
             }
         }
     }
 
-    /// Waits for `n` objects.
-    fn wait(&self, n: usize, deadline: Option<Instant>) -> Result<Grant, AcquireError> {
-        let central = &self.inner().central;
-        trace::waits(&self.inner().config, n);
-        let mut surplus = Vec::new();
-        let waited = central.wait(n, deadline, &mut surplus);
-        self.inner().tell_revocations();
-        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
-        unsafe { Inner::destroy_all(self.inner, surplus) };
-        waited
+    /// A handle of what was taken. An idle object that is reset only now and turns out not to be reusable is
+    /// made anew in its place, so that its acquirer does not have to start again, behind others that wait.
+    fn hand_out(&self, taken: Taken<T, L>) -> Result<Pooled<T, L>, AcquireError> {
+        let object = match taken {
+            Taken::Idle(object) => match self.shared.reset_on() {
+                ResetOn::Release => object,
+                ResetOn::Acquire => object.reset_or_remake(),
+            },
+            Taken::Permit(permit) => permit.vacancy().create(),
+            Taken::Exhausted => return Err(AcquireError::Exhausted),
+            Taken::Closed => return Err(AcquireError::Closed),
+        };
+        Ok(Pooled::new(object))
     }
 
-    /// The one object that was waited for; `None` if it was found not to be reusable.
-    fn redeem(&self, grant: Grant) -> Option<Pooled<T, L>> {
-        match grant.into_one() {
-            Some(node) => self.hand_out(node),
-            None => {
-                // SAFETY: held by this `Pool`, and admitted.
-                let node = unsafe { Inner::create(self.inner) };
-                // SAFETY: made just now.
-                Some(unsafe { Pooled::new(node) })
-            }
+    /// A handle of an object that was idle, for a caller that wants none to be made; `None` if it turns out
+    /// not to be reusable.
+    fn hand_out_reusable(&self, object: Object<T, Shared<T, L>>) -> Option<Pooled<T, L>> {
+        match self.shared.reset_on() {
+            ResetOn::Release => Some(object),
+            ResetOn::Acquire => object.reset_used(),
         }
+        .map(Pooled::new)
     }
 
     /// Acquires an object as [`acquire`](Self::acquire) does, as a future: at the bound the task waits,
@@ -374,39 +316,20 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<Pooled<T, L>, AcquireError>> {
-        let central = &self.inner().central;
-        loop {
-            if waiter.is_none() {
-                match self.try_acquire() {
-                    Err(AcquireError::Exhausted) => {}
-                    done => return Poll::Ready(done),
-                }
-            }
-            let before = *waiter;
-            let polled = central.poll_wait(1, waiter, waker);
-            self.inner().tell_revocations();
-            if before.is_none() && waiter.is_some() {
-                trace::waits(&self.inner().config, 1);
-            }
-            match polled {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Ready(Ok(grant)) => {
-                    if let Some(object) = self.redeem(grant) {
-                        return Poll::Ready(Ok(object));
-                    }
-                }
+        if waiter.is_none() {
+            match self.try_acquire() {
+                Err(AcquireError::Exhausted) => {}
+                done => return Poll::Ready(done),
             }
         }
+        self.shared
+            .poll_wait(waiter, waker)
+            .map(|granted| self.hand_out(granted?))
     }
 
     #[cfg(feature = "async")]
     pub(crate) fn cancel_acquire(&self, waiter: WaiterId) {
-        let central = &self.inner().central;
-        let mut surplus = Vec::new();
-        central.cancel_wait(waiter, &mut surplus);
-        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
-        unsafe { Inner::destroy_all(self.inner, surplus) };
+        self.shared.cancel_wait(waiter);
     }
 
     /// Acquires `n` objects at once: idle ones in one visit to the thread's cache if it has as many,
@@ -438,7 +361,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
                  for less or raise the capacity"
             );
         }
-        match self.acquire_many_slow(n, Patience::Forever) {
+        match self.acquire_many_slow(n, Wait::Forever) {
             Ok(burst) => burst,
             Err(_) => self.closed(),
         }
@@ -447,10 +370,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// `n` objects from the calling thread's cache, if it has as many at hand.
     #[inline(always)]
     fn acquire_many_hit(&self, n: usize) -> Option<Burst<T, L>> {
-        let own = self.inner().hit_key.at_hand()?;
-        let nodes = hit::pop_many(own, n)?;
-        // SAFETY: they were idle in this pool and are the caller's now.
-        Some(unsafe { Burst::new(nodes) })
+        self.shared.pop_many_hit(n).map(Burst::new)
     }
 
     /// Acquires `n` objects at once, or none: as [`acquire_many`](Self::acquire_many), without waiting.
@@ -469,54 +389,36 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             return Ok(burst);
         }
         if self.capacity().is_some_and(|capacity| n > capacity) && !self.is_closed() {
-            trace::exhausted(&self.inner().config, n);
+            trace::exhausted(&self.shared.config, n);
             return Err(AcquireError::Exhausted);
         }
-        self.acquire_many_slow(n, Patience::None)
+        self.acquire_many_slow(n, Wait::Never)
     }
 
-    fn acquire_many_slow(&self, n: usize, patience: Patience) -> Result<Burst<T, L>, AcquireError> {
-        let Inner {
-            central, config, ..
-        } = self.inner();
+    fn acquire_many_slow(&self, n: usize, wait: Wait) -> Result<Burst<T, L>, AcquireError> {
         if n == 0 {
             // Without a buffer, which an empty burst could not give back.
-            // SAFETY: no node is no node of another pool.
-            let nothing = unsafe { Burst::new(Vec::new()) };
-            return match central.is_closed() {
+            return match self.is_closed() {
                 true => Err(AcquireError::Closed),
-                false => Ok(nothing),
+                false => Ok(Burst::new(Vec::new())),
             };
         }
-        let mut surplus = Vec::new();
-        let taken = central.take_many(n, &mut surplus);
-        self.inner().tell_revocations();
-        // SAFETY: they were idle in this pool and are nobody's now; this `Pool` holds it.
-        unsafe { Inner::destroy_all(self.inner, surplus) };
+        let taken = self.shared.take_many(n);
         if let Err(AcquireError::Exhausted) = taken {
-            trace::exhausted(config, n);
+            trace::exhausted(&self.shared.config, n);
         }
-        let nodes = match taken {
-            Err(AcquireError::Exhausted) if patience == Patience::Forever => {
-                self.wait(n, None)?.into_objects()
+        let TakenMany { idle, permits } = match taken {
+            Err(AcquireError::Exhausted) if wait == Wait::Forever => {
+                self.shared.wait_for_many(n)?
             }
             taken => taken?,
         };
-        let mut unmade = Unmade {
-            pool: self,
-            left: n - nodes.len(),
-        };
-        // SAFETY: they were idle in this pool and are the caller's now.
-        let mut burst = unsafe { Burst::new(nodes) };
-        if config.reset_on == ResetOn::Acquire {
-            burst.wipe_all();
+        let mut burst = Burst::new(idle);
+        if self.shared.reset_on() == ResetOn::Acquire {
+            burst.reset_all();
         }
-        while unmade.left > 0 {
-            unmade.left -= 1;
-            // SAFETY: held by this `Pool`, and admitted.
-            let node = unsafe { Inner::create(self.inner) };
-            // SAFETY: made just now.
-            burst.push(unsafe { Pooled::new(node) });
+        for permit in permits {
+            burst.push(Pooled::new(permit.vacancy().create()));
         }
         Ok(burst)
     }
@@ -540,14 +442,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// # Ok::<(), pool_core::BuildError>(())
     /// ```
     pub fn attach(&self, value: T) -> Result<Pooled<T, L>, AttachError<T>> {
-        let central = &self.inner().central;
-        match central.acquire_permit() {
-            Ok(()) => {
-                // SAFETY: held by this `Pool`, and admitted.
-                let node = unsafe { Inner::adopt(self.inner, value) };
-                // SAFETY: adopted just now.
-                Ok(unsafe { Pooled::new(node) })
-            }
+        match self.shared.try_acquire_permit() {
+            Ok(permit) => Ok(Pooled::new(permit.vacancy().adopt(value))),
             Err(reason) => Err(AttachError::new(value, reason)),
         }
     }
@@ -565,44 +461,41 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If making an object does; those made before stay. If `n` objects exceed the address space.
     pub fn reserve(&self, n: usize) -> usize {
-        let Inner {
-            central, config, ..
-        } = self.inner();
+        let config = &self.shared.config;
         if config.backend == Backend::Heap {
             return 0;
         }
         let n = n.min(config.max_idle.unwrap_or(usize::MAX));
         // Out of the caches, so that they count for everyone.
-        let _ = central.excess(TrimTarget::AtMost(usize::MAX));
-        self.inner().tell_revocations();
-        let idle = self.idle();
-        let missing = n.saturating_sub(idle);
+        self.shared.recall();
+        let missing = n.saturating_sub(self.idle());
         let room = config.capacity.map_or(missing, |capacity| {
-            missing.min(capacity.saturating_sub(central.counts().live))
+            missing.min(capacity.saturating_sub(self.shared.counts().live))
         });
         if room > 1 {
-            self.inner().reserve_memory(room);
+            self.shared.reserve_memory(room);
         }
         for _ in 0..missing {
-            if central.acquire_permit().is_err() {
+            let Ok(permit) = self.shared.try_acquire_permit() else {
                 break;
+            };
+            let mut object = permit.vacancy().create();
+            if config.reset_on == ResetOn::Acquire {
+                object.set_never_acquired();
             }
-            // SAFETY: held by this `Pool`, and admitted.
-            let node = unsafe { Inner::create(self.inner) };
-            if central.put(NodePtr::from_node(node)).is_err() {
-                // SAFETY: made just now, and refused.
-                unsafe { Inner::destroy(self.inner, node) };
+            // Refused, it is destroyed.
+            if self.shared.put(object).is_err() {
                 break;
             }
         }
-        central.flush();
+        self.shared.flush();
         self.idle()
     }
 
     /// Puts what the calling thread caches into the depot, where other threads find it: for a
     /// thread that is about to be quiet for long. Costs one visit to the depot.
     pub fn flush(&self) {
-        self.inner().central.flush();
+        self.shared.flush();
     }
 
     /// Drops idle objects until at most `keep` are left, those that were idle longest first (batch by
@@ -616,8 +509,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the drop of a `T` does, after all of them were dropped.
     pub fn trim(&self, keep: usize) {
-        // SAFETY: this `Pool` holds it.
-        unsafe { Inner::trim(self.inner, TrimTarget::AtMost(keep)) };
+        self.shared.trim(TrimTarget::AtMost(keep));
     }
 
     /// Drops objects that nobody has needed for `age`: [`trim_by`](Self::trim_by) with a policy of just
@@ -647,9 +539,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the drop of a `T` does, after all of them were dropped.
     pub fn trim_by(&self, policy: &TrimPolicy, now: Instant) -> usize {
-        match self.inner().central.end_period(policy, now) {
-            // SAFETY: this `Pool` holds it.
-            Some(keep) => unsafe { Inner::trim(self.inner, keep) },
+        match self.shared.end_period(policy, now) {
+            Some(target) => self.shared.trim(target),
             None => 0,
         }
     }
@@ -668,13 +559,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// # Ok::<(), pool_core::BuildError>(())
     /// ```
     pub fn drain(&self) -> Drain<'_, T, L> {
-        let mut idle = Vec::new();
-        let mut excess = self.inner().central.excess(TrimTarget::AtMost(0));
-        idle.reserve(excess.len());
-        while excess.take_some(&mut idle) {}
-        // The newest first.
-        self.inner().tell_revocations();
-        Drain { pool: self, idle }
+        Drain {
+            idle: self.shared.drain(),
+            _pool: PhantomData,
+        }
     }
 
     /// Closes the pool for good: later acquires fail, those that wait are woken with
@@ -685,22 +573,20 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the drop of a `T` does, after all idle objects were dropped.
     pub fn close(&self) {
-        // SAFETY: this `Pool` holds it.
-        unsafe { Inner::close(self.inner) };
+        self.shared.close();
     }
 
     /// Whether the pool was [closed](Self::close).
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.inner().central.is_closed()
+        self.shared.is_closed()
     }
 
     /// The counts of the pool; see [`Stats`]. Takes the backend's lock for a moment that grows with
     /// the number of threads that use the pool.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let inner = self.inner();
-        let counts = inner.central.counts();
+        let counts = self.shared.counts();
         let (created, live) = (counts.created as usize, counts.live);
         Stats {
             created,
@@ -710,7 +596,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             cached: counts.cached,
             exchanges: counts.exchanges as usize,
             revocations: counts.revocations as usize,
-            discarded: inner.discarded() as usize,
+            discarded: self.shared.discarded() as usize,
             waits: counts.waits as usize,
         }
     }
@@ -718,13 +604,13 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// The bound on objects alive, idle ones included; `None` if there is none.
     #[must_use]
     pub fn capacity(&self) -> Option<usize> {
-        self.inner().config.capacity
+        self.shared.config.capacity
     }
 
     /// Objects waiting to be acquired, thread caches included; see [`Stats::idle`].
     #[must_use]
     pub fn idle(&self) -> usize {
-        self.inner().central.counts().idle
+        self.shared.counts().idle
     }
 
     /// Objects out in handles; see [`Stats::in_use`]. 0 says that every handle was dropped.
@@ -736,63 +622,39 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// The backend in use.
     #[must_use]
     pub fn backend(&self) -> Backend {
-        self.inner().config.backend
+        self.shared.config.backend
     }
 
     /// The name the pool was given.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.inner().config.name.as_deref()
+        self.shared.config.name.as_deref()
     }
 
     /// The lifecycle that makes and resets the objects.
     #[must_use]
     pub fn lifecycle(&self) -> &L {
-        &self.inner().lifecycle
+        &self.shared.lifecycle
     }
 }
 
-/// A pop that missed and is not redeemed yet, if one was tried.
-type MaybeMissed<'a> = Option<Missed<'a, LocalStack>>;
-
 /// What to do when no object is idle.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Patience {
-    /// Fail, without making one either.
+enum Wait {
+    /// Fail, without creating one either.
     IdleOnly,
-    /// Make one or fail.
-    None,
+    /// Create one or fail.
+    Never,
+    /// Create one, or wait for one until then.
     Until(Instant),
     Forever,
 }
 
-/// Leave to make objects that are not made yet. Dropped, it is given back.
-struct Unmade<'a, T, L: Lifecycle<T>> {
-    pool: &'a Pool<T, L>,
-    left: usize,
-}
-
-impl<T, L: Lifecycle<T>> Drop for Unmade<'_, T, L> {
-    fn drop(&mut self) {
-        let central = &self.pool.inner().central;
-        for _ in 0..self.left {
-            let last = central.return_permit();
-            debug_assert!(!last, "a `Pool` holds the pool");
-        }
-    }
-}
-
 impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
     fn clone(&self) -> Self {
-        self.inner().hold();
-        Pool { inner: self.inner }
-    }
-}
-
-impl<T, L: Lifecycle<T>> Drop for Pool<T, L> {
-    fn drop(&mut self) {
-        // SAFETY: this `Pool` is given up.
-        unsafe { Inner::let_go(self.inner) };
+        Pool {
+            shared: self.shared.clone(),
+        }
     }
 }
 
@@ -810,28 +672,16 @@ impl<T, L: Lifecycle<T>> fmt::Debug for Pool<T, L> {
 /// The objects that were idle, on their way out of the pool; from [`Pool::drain`].
 #[must_use = "the objects are dropped with the iterator"]
 pub struct Drain<'a, T, L: Lifecycle<T> = Derived> {
-    pool: &'a Pool<T, L>,
-    idle: Vec<NodePtr>,
-}
-
-// SAFETY: the nodes hold objects that are this iterator's alone (`T: Send`); the rest is a shared
-// `Pool`.
-unsafe impl<T: Send, L: Lifecycle<T> + Send + Sync> Send for Drain<'_, T, L> {}
-
-impl<T, L: Lifecycle<T>> Drain<'_, T, L> {
-    fn detach(&self, node: NodePtr) -> T {
-        // SAFETY: nodes of this pool are nodes of `T`.
-        let node: NonNull<Node<T>> = unsafe { node.node() };
-        // SAFETY: it was idle in the pool and is nobody's now.
-        unsafe { Inner::detach(self.pool.inner, node) }
-    }
+    /// Those left are destroyed with the iterator.
+    idle: Reclaimed<T, Shared<T, L>>,
+    _pool: PhantomData<&'a Pool<T, L>>,
 }
 
 impl<T, L: Lifecycle<T>> Iterator for Drain<'_, T, L> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
-        self.idle.pop().map(|node| self.detach(node))
+        self.idle.pop().map(Object::detach)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -841,14 +691,6 @@ impl<T, L: Lifecycle<T>> Iterator for Drain<'_, T, L> {
 
 impl<T, L: Lifecycle<T>> ExactSizeIterator for Drain<'_, T, L> {}
 impl<T, L: Lifecycle<T>> std::iter::FusedIterator for Drain<'_, T, L> {}
-
-impl<T, L: Lifecycle<T>> Drop for Drain<'_, T, L> {
-    fn drop(&mut self) {
-        let rest = std::mem::take(&mut self.idle);
-        // SAFETY: they were idle in the pool and are nobody's now; the pool is borrowed.
-        unsafe { Inner::destroy_all(self.pool.inner, rest) };
-    }
-}
 
 impl<T, L: Lifecycle<T>> fmt::Debug for Drain<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

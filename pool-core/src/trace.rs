@@ -3,7 +3,7 @@
 //! is nothing.
 //!
 //! A subscriber is code of the user's, which may use the same pool. So nothing is told under a lock or
-//! inside a slot: what happens there is noted ([`Untold`]), and told by the call that comes out. A
+//! inside a slot: what happens there is noted ([`Unreported`]), and told by the call that comes out. A
 //! subscriber that panics costs that event only, and what it does to pools meanwhile tells nothing
 //! more.
 
@@ -11,11 +11,8 @@
 #![cfg_attr(not(feature = "std"), allow(dead_code))]
 
 #[cfg(feature = "std")]
-pub(crate) use self::imp::Untold;
+pub(crate) use self::imp::Unreported;
 use crate::config::Config;
-
-/// Whether anything is told at all.
-pub(crate) const TELLS: bool = cfg!(feature = "tracing");
 
 /// Memory for `nodes` more objects, of `size` bytes each, was added.
 #[inline]
@@ -61,11 +58,11 @@ mod imp {
     use crate::sync::{AtomicUsize, Ordering};
 
     /// How much has happened under a lock that nobody has told yet.
-    pub(crate) struct Untold(AtomicUsize);
+    pub(crate) struct Unreported(AtomicUsize);
 
-    impl Untold {
+    impl Unreported {
         pub(crate) fn new() -> Self {
-            Untold(AtomicUsize::new(0))
+            Unreported(AtomicUsize::new(0))
         }
 
         /// Notes some more.
@@ -135,11 +132,11 @@ mod imp {
 mod imp {
     use crate::config::Config;
 
-    pub(crate) struct Untold;
+    pub(crate) struct Unreported;
 
-    impl Untold {
+    impl Unreported {
         pub(crate) fn new() -> Self {
-            Untold
+            Unreported
         }
 
         #[inline(always)]

@@ -228,3 +228,30 @@ fn a_create_that_takes_idle_objects_does_not_keep_reserve_for_ever() {
     assert_eq!(pool.reserve(2), 1);
     HOME.with(|home| home.borrow_mut().take());
 }
+
+/// Two panics in a row aborted the process.
+#[test]
+fn the_first_panic_of_a_drain_goes_on_and_the_others_are_dropped() {
+    struct Bomb(usize, Rc<RefCell<Vec<usize>>>);
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            self.1.borrow_mut().push(self.0);
+            assert!(self.0 == 0, "{} went off", self.0);
+        }
+    }
+
+    let dropped = Rc::<RefCell<Vec<usize>>>::default();
+    let (made, log) = (std::cell::Cell::new(0), dropped.clone());
+    let create = move || Bomb(made.replace(made.get() + 1), log.clone());
+    let pool = Pool::builder_with(create, |_: &mut Bomb| ())
+        .prefill(4)
+        .build()
+        .unwrap();
+    let mut drain = pool.drain();
+    drop(drain.next());
+    assert_eq!(drain.len(), 3);
+    assert_eq!(panic_of(|| drop(drain)), "1 went off");
+    assert_eq!(*dropped.borrow(), [0, 1, 2, 3]);
+    assert_eq!((pool.idle(), pool.in_use()), (0, 0));
+}

@@ -96,7 +96,7 @@ pub(crate) struct Central {
     queue: Option<SharedInSlots<Arc<FifoQueue>>>,
     buffers: Buffers,
     /// Revocations, for the pool to emit when the lock is given up.
-    unreported: trace::Untold,
+    unreported: trace::Unreported,
     /// Padded: written by every thread that comes here, next to what is only read.
     state: CachePadded<Mutex<State>>,
 }
@@ -132,7 +132,7 @@ impl Central {
             slots,
             queue,
             buffers: Buffers::new(),
-            unreported: trace::Untold::new(),
+            unreported: trace::Unreported::new(),
             state: CachePadded::new(Mutex::new(State {
                 shelf,
                 permits: Permits::new(config.capacity),

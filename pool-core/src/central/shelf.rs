@@ -178,7 +178,7 @@ impl Shelf {
         match self {
             Shelf::None => {}
             Shelf::Stack(Stack { objects, .. }) => {
-                out.extend(objects.drain(..n.min(objects.len())))
+                out.extend(objects.drain(..n.min(objects.len())));
             }
             Shelf::Queue(queue) => out.extend(std::iter::from_fn(|| queue.pop()).take(n)),
             Shelf::Depot(depot, _) => depot.take_oldest(n, out),

@@ -1,15 +1,13 @@
 //! Many objects at once.
-#![allow(unsafe_code)] // Handles and nodes are the same word.
+#![allow(unsafe_code)] // The array is taken out of a burst that ends.
 
-use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
-use std::vec;
+use std::{fmt, vec};
 
 use super::Pooled;
-use crate::arena::NodePtr;
 use crate::lifecycle::{Derived, Lifecycle};
-use crate::release::{release_many, wipe_or_remake};
+use crate::object::release::release_many;
 
 /// Objects of one pool, acquired together and given back together, in one visit to the thread's
 /// cache each way; from [`Pool::acquire_many`](crate::Pool::acquire_many).
@@ -33,49 +31,33 @@ use crate::release::{release_many, wipe_or_remake};
 /// assert_eq!(pool.idle(), 32);
 /// ```
 pub struct Burst<T, L: Lifecycle<T> = Derived> {
-    /// Taken out, once, when the burst is dropped or taken apart.
+    /// Taken out once, when the burst is dropped or taken apart. (With `mem::take` a drop of the empty array
+    /// that is left would cost each burst a call.)
     handles: ManuallyDrop<Vec<Pooled<T, L>>>,
 }
 
 impl<T, L: Lifecycle<T>> Burst<T, L> {
-    /// # Safety
-    ///
-    /// Each node holds an object of one pool of `T` and `L`, which the caller gives up.
-    pub(crate) unsafe fn new(nodes: Vec<NodePtr>) -> Self {
-        let mut nodes = ManuallyDrop::new(nodes);
-        let (start, len, capacity) = (nodes.as_mut_ptr(), nodes.len(), nodes.capacity());
-        // SAFETY: the parts of a vector. A `Pooled` and a `NodePtr` are both the address of a node
-        // (HANDLE-WORD), and by contract each of these may become a handle.
-        let handles = unsafe { Vec::from_raw_parts(start.cast(), len, capacity) };
+    #[inline(always)]
+    pub(crate) fn new(handles: Vec<Pooled<T, L>>) -> Self {
         Burst {
             handles: ManuallyDrop::new(handles),
         }
-    }
-
-    fn into_nodes(handles: Vec<Pooled<T, L>>) -> Vec<NodePtr> {
-        let mut handles = ManuallyDrop::new(handles);
-        let (start, len, capacity) = (handles.as_mut_ptr(), handles.len(), handles.capacity());
-        // SAFETY: the parts of a vector; as in `new` (HANDLE-WORD).
-        unsafe { Vec::from_raw_parts(start.cast(), len, capacity) }
     }
 
     pub(crate) fn push(&mut self, handle: Pooled<T, L>) {
         self.handles.push(handle);
     }
 
-    /// Wipes each object, for a pool that does so when they are acquired; one that is not reusable is
+    /// Resets each object, for a pool that does so when they are acquired; one that is not reusable is
     /// made anew in its place.
     ///
     /// # Panics
     ///
     /// If a hook does. Its object is destroyed, the others go back.
-    pub(crate) fn wipe_all(&mut self) {
+    pub(crate) fn reset_all(&mut self) {
         for at in 0..self.handles.len() {
-            let node = Pooled::into_node(self.handles.swap_remove(at));
-            // SAFETY: the handle's object, which it gave up.
-            unsafe { wipe_or_remake::<T, L>(node) };
-            // SAFETY: as above; it holds an object still, or again.
-            self.handles.push(unsafe { Pooled::new(node) });
+            let object = Pooled::into_object(self.handles.swap_remove(at));
+            self.handles.push(Pooled::new(object.reset_or_remake()));
             let last = self.handles.len() - 1;
             self.handles.swap(at, last);
         }
@@ -95,16 +77,10 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
-    // Inlined, and the array handed on in parts: so a burst need not lie in memory, and is not copied
-    // there when it is moved before it is dropped.
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the burst is not used after its drop.
-        let handles = unsafe { ManuallyDrop::take(&mut self.handles) };
-        let mut nodes = ManuallyDrop::new(Self::into_nodes(handles));
-        let (start, len, capacity) = (nodes.as_mut_ptr(), nodes.len(), nodes.capacity());
-        // SAFETY: the parts of a vector; the handles' objects, which they give up.
-        unsafe { release_many::<T, L>(start, len, capacity) };
+        release_many(unsafe { ManuallyDrop::take(&mut self.handles) });
     }
 }
 
@@ -129,7 +105,7 @@ impl<T, L: Lifecycle<T>> IntoIterator for Burst<T, L> {
     /// The handles, one by one; the array is freed with the iterator.
     fn into_iter(self) -> Self::IntoIter {
         let mut burst = ManuallyDrop::new(self);
-        // SAFETY: the burst is not dropped, nor used again.
+        // SAFETY: the burst is neither dropped nor used again.
         unsafe { ManuallyDrop::take(&mut burst.handles) }.into_iter()
     }
 }
@@ -157,6 +133,3 @@ impl<T: fmt::Debug, L: Lifecycle<T>> fmt::Debug for Burst<T, L> {
         f.debug_list().entries(&**self).finish()
     }
 }
-
-/// HANDLE-WORD.
-const _: () = assert!(size_of::<Pooled<()>>() == size_of::<NodePtr>());

@@ -1,19 +1,15 @@
 //! One object, one word.
-#![allow(unsafe_code)] // The word is a raw pointer to the object's node.
+#![allow(unsafe_code)] // Handles of what foreign code passed through are made again.
 
-use std::marker::PhantomData;
-use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::ptr::NonNull;
 
 use super::SharedPooled;
 use super::forward::forward_to_object;
-use crate::arena::Node;
-use crate::inner::Inner;
 use crate::lifecycle::{Derived, Lifecycle};
+use crate::object::{Acquired, Object};
 use crate::pool::Pool;
-use crate::release::{pool_of, release};
+use crate::shared::Shared;
 
 /// An object of a pool, given back when this is dropped.
 ///
@@ -41,25 +37,15 @@ use crate::release::{pool_of, release};
 /// assert_eq!(pool.idle(), 1);
 /// assert_eq!(size_of::<Option<Pooled<Vec<u8>>>>(), size_of::<usize>());
 /// ```
-// A `Burst` has its handles in an array of `NodePtr` (HANDLE-WORD).
+// One word, as the erased objects in slots are (HANDLE-WORD).
+//
+// Invariant in `T`, other than `Box`: the object outlives the handle in the pool, so it must not be replaced by
+// one that lives less long. `Send` where `T` is, and `Sync` where `T` is, and `L` is both: `pool()` gives a `Pool`
+// to a thread that only shares the handle, which needs `T: Send` too, and asks for it itself.
 #[repr(transparent)]
 pub struct Pooled<T, L: Lifecycle<T> = Derived> {
-    /// A node that holds an object of a pool of `T` and `L`, this handle's alone.
-    ///
-    /// `Node<T>` is invariant in `T`, and so is the handle, other than `Box`: the object outlives
-    /// it in the pool, so it must not be replaced by one that lives less long.
-    node: NonNull<Node<T>>,
-    /// A drop may drop a `T`, and uses the lifecycle of a pool that others use too.
-    _owns: PhantomData<(T, Pool<T, L>)>,
+    acquired: Acquired<T, Shared<T, L>>,
 }
-
-// SAFETY: the handle is its `T`, hence `T: Send`. Dropped elsewhere it calls the hooks there, which
-// other threads may be doing too (`L: Sync`), and may be what ends the pool (`L: Send`).
-unsafe impl<T: Send, L: Lifecycle<T> + Send + Sync> Send for Pooled<T, L> {}
-// SAFETY: a shared handle gives a shared `T`, hence `T: Sync`, and `pool()`, a `Pool` that could
-// then be used from that thread: that needs what sharing a `Pool` needs, `T: Send` and the rest,
-// unless `pool()` asks for it itself, as it does.
-unsafe impl<T: Sync, L: Lifecycle<T> + Send + Sync> Sync for Pooled<T, L> {}
 
 // As for `Box`.
 impl<T: UnwindSafe, L: Lifecycle<T>> UnwindSafe for Pooled<T, L> {}
@@ -69,22 +55,16 @@ impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for Pooled<T, L> {}
 impl<T, L: Lifecycle<T>> Unpin for Pooled<T, L> {}
 
 impl<T, L: Lifecycle<T>> Pooled<T, L> {
-    /// # Safety
-    ///
-    /// `node` holds an object of a pool of `T` and `L`, which the caller gives up.
     #[inline(always)]
-    pub(crate) unsafe fn new(node: NonNull<Node<T>>) -> Self {
+    pub(crate) fn new(object: Object<T, Shared<T, L>>) -> Self {
         Pooled {
-            node,
-            _owns: PhantomData,
+            acquired: Acquired::new(object),
         }
     }
 
     #[inline(always)]
-    pub(super) fn into_node(this: Self) -> NonNull<Node<T>> {
-        let node = this.node;
-        mem::forget(this);
-        node
+    pub(super) fn into_object(this: Self) -> Object<T, Shared<T, L>> {
+        this.acquired.into_object()
     }
 
     /// Takes the object out of the pool: moves it to the caller, as it is. Its memory is used for
@@ -105,11 +85,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     /// ```
     #[must_use = "an object that is to be dropped is discarded with `Pooled::discard`"]
     pub fn detach(this: Self) -> T {
-        let node = Self::into_node(this);
-        // SAFETY: the node holds the handle's object.
-        let pool = unsafe { pool_of::<T, L>(node) };
-        // SAFETY: the handle's object, which it gave up.
-        unsafe { Inner::detach(pool, node) }
+        Self::into_object(this).detach()
     }
 
     /// Drops the object instead of giving it back, without a reset: for one that is known to be
@@ -119,18 +95,14 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     ///
     /// If the drop of `T` does; the place under the bound is given back all the same.
     pub fn discard(this: Self) {
-        let node = Self::into_node(this);
-        // SAFETY: the node holds the handle's object.
-        let pool = unsafe { pool_of::<T, L>(node) };
-        // SAFETY: the handle's object, which it gave up.
-        unsafe { Inner::discard(pool, node) };
+        Self::into_object(this).discard();
     }
 
     /// Turns the handle into one that can be cloned: for one message to many consumers. Allocates
     /// nothing.
     #[must_use]
     pub fn into_shared(this: Self) -> SharedPooled<T, L> {
-        SharedPooled::new(this)
+        SharedPooled::new(this.acquired)
     }
 
     /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
@@ -154,18 +126,14 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     where
         T: Send,
     {
-        // SAFETY: the node holds the handle's object.
-        let pool = unsafe { pool_of(this.node) };
-        // SAFETY: the handle's object keeps the pool alive.
-        unsafe { Pool::upgrade(pool) }
+        this.acquired.object().shared_ref().map(Pool::from_shared)
     }
 
     /// Gives the address of the object, and with it the duty to make a handle of it again with
     /// [`from_raw`](Self::from_raw): for passing an object through foreign code.
     #[must_use = "the object is leaked unless a handle is made of it again"]
     pub fn into_raw(this: Self) -> *mut T {
-        let node = Self::into_node(this);
-        Node::value(node).as_ptr()
+        Self::into_object(this).into_raw()
     }
 
     /// Makes a handle again of what [`into_raw`](Self::into_raw) gave.
@@ -176,20 +144,8 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     /// once for it: two handles of one object would both give it back.
     #[must_use]
     pub unsafe fn from_raw(object: *mut T) -> Self {
-        // SAFETY: by contract not null.
-        let value = unsafe { NonNull::new_unchecked(object) };
-        // SAFETY: by contract from `Node::value`.
-        let node = unsafe { Node::of_value(value) };
         // SAFETY: by contract given up by `into_raw`, and taken up once.
-        unsafe { Self::new(node) }
-    }
-}
-
-impl<T, L: Lifecycle<T>> Drop for Pooled<T, L> {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: the handle's object, which it gives up here, once.
-        unsafe { release::<T, L>(self.node) };
+        Self::new(unsafe { Object::from_raw(object) })
     }
 }
 
@@ -198,18 +154,14 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        let value = Node::value(self.node);
-        // SAFETY: the handle's object, borrowed as the handle is.
-        unsafe { value.as_ref() }
+        &self.acquired
     }
 }
 
 impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        let mut value = Node::value(self.node);
-        // SAFETY: the handle's object, borrowed as the handle is.
-        unsafe { value.as_mut() }
+        &mut self.acquired
     }
 }
 

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
-use crate::object::{NO_POOL, PoolId};
+use crate::object::PoolId;
 use crate::sync::{AtomicU64, Ordering, ProcessCounter, UnsafeCell, barrier};
 
 pub(crate) use self::registry::Unregister;
@@ -299,22 +299,17 @@ impl<S> Copy for SlotKey<S> {}
 impl<S> SlotKey<S> {
     /// The key of a new pool; of no pool, if ids are used up.
     pub(crate) fn new() -> Self {
-        // Any more would be the id of an entry that is not in use.
-        const LAST: u64 = (PoolId::MAX - 1) as u64;
-        static NEXT: ProcessCounter = ProcessCounter::new(NO_POOL as u64 + 1);
-        match NEXT.next() {
-            id @ ..=LAST => SlotKey {
-                pool: id as PoolId,
-                _finds: PhantomData,
-            },
-            _ => Self::of_no_pool(),
+        static NEXT: ProcessCounter = ProcessCounter::new(1);
+        SlotKey {
+            pool: PoolId::nth(NEXT.next()),
+            _finds: PhantomData,
         }
     }
 
     /// The key that finds nothing.
     pub(crate) const fn of_no_pool() -> Self {
         SlotKey {
-            pool: NO_POOL,
+            pool: PoolId::NONE,
             _finds: PhantomData,
         }
     }
@@ -341,7 +336,7 @@ impl<S> SlotKey<S> {
         if let Some(own) = self.at_hand() {
             return Some(own);
         }
-        if self.pool == NO_POOL {
+        if self.pool == PoolId::NONE {
             return None;
         }
         let address = registry::find_or_register(self.pool, register)?;

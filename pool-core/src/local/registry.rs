@@ -11,7 +11,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, Weak};
 
 use super::SlotAddress;
-use crate::object::{NO_POOL, PoolId};
+use crate::object::PoolId;
 use crate::sync::thread_local_const;
 
 /// Entries that a hit compares one after another. The slot is then at a fixed address, whatever object is
@@ -26,9 +26,6 @@ const TABLE: usize = 32;
 /// How many slots of a thread are registered before those of pools that have ended are looked for.
 const FIRST_PRUNE: usize = 64;
 
-/// The id in an entry that is not in use; no pool is ever given it.
-const UNUSED: PoolId = PoolId::MAX;
-
 /// A pool's id, and the slot that this thread has there.
 struct Entry {
     pool: Cell<PoolId>,
@@ -38,7 +35,7 @@ struct Entry {
 impl Entry {
     const fn new() -> Self {
         Entry {
-            pool: Cell::new(UNUSED),
+            pool: Cell::new(PoolId::UNUSED),
             slot: Cell::new(SlotAddress::dangling()),
         }
     }
@@ -73,7 +70,7 @@ impl Recent {
     }
 
     fn in_table(&self, pool: PoolId) -> &Entry {
-        &self.table[pool as usize % TABLE]
+        &self.table[pool.index() % TABLE]
     }
 
     fn bring_to_front(&self, pool: PoolId, slot: SlotAddress) {
@@ -84,7 +81,7 @@ impl Recent {
 
     fn clear(&self) {
         for entry in self.front.iter().chain(&self.table) {
-            entry.set(UNUSED, SlotAddress::dangling());
+            entry.set(PoolId::UNUSED, SlotAddress::dangling());
         }
     }
 }
@@ -191,7 +188,7 @@ pub(super) fn recent(pool: PoolId) -> Option<SlotAddress> {
             return Some(second.slot.get());
         }
         // As every object of a backend without caches has it.
-        if pool == NO_POOL {
+        if pool == PoolId::NONE {
             return None;
         }
         recent_in_table(pool)

@@ -18,7 +18,7 @@
 //! ```
 
 mod builder;
-mod inner;
+mod shared;
 mod pool;
 mod pooled;
 mod stack;

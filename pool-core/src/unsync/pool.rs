@@ -1,18 +1,15 @@
 //! The front door.
-#![allow(unsafe_code)] // The pool is reached through a raw pointer, since its end is counted by hand.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
-use core::ptr::NonNull;
 
-use super::inner::{Inner, InnerPtr};
+use super::shared::{Drained, Shared};
 use super::{Builder, Pooled};
-use crate::arena::Node;
-use crate::config::Config;
+use crate::config::{Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
+use crate::object::{Object, SharedRef};
 use crate::poolable::Poolable;
 use crate::stats::Stats;
 use crate::trace;
@@ -29,7 +26,7 @@ use crate::trace;
 /// std::thread::spawn(move || drop(pool)); // cannot be sent between threads safely
 /// ```
 pub struct Pool<T, L: Lifecycle<T> = Derived> {
-    inner: InnerPtr<T, L>,
+    shared: SharedRef<T, Shared<T, L>>,
 }
 
 // A hook that panics loses its object, and nothing else of the pool can be seen half done.
@@ -71,29 +68,14 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub(super) fn from_config(config: Config, lifecycle: L) -> Self {
         let prefill = config.prefill;
         let pool = Pool {
-            inner: Inner::new(config, lifecycle),
+            shared: SharedRef::<T, Shared<T, L>>::new(config, lifecycle),
         };
         pool.reserve(prefill);
         pool
     }
 
-    /// # Safety
-    ///
-    /// `inner` is alive.
-    pub(super) unsafe fn upgrade(inner: InnerPtr<T, L>) -> Option<Self> {
-        // SAFETY: by contract.
-        let pools = unsafe { &inner.as_ref().pools };
-        if pools.get() == 0 {
-            return None;
-        }
-        pools.set(pools.get() + 1);
-        Some(Pool { inner })
-    }
-
-    #[inline(always)]
-    fn inner(&self) -> &Inner<T, L> {
-        // SAFETY: a `Pool` keeps its pool alive (LIFE-REFS).
-        unsafe { self.inner.as_ref() }
+    pub(super) fn from_shared(shared: SharedRef<T, Shared<T, L>>) -> Self {
+        Pool { shared }
     }
 
     /// Takes an idle object, or makes one.
@@ -146,14 +128,14 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[inline]
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
         self.take_idle()
-            .or_else(|| self.take_unwiped())
+            .or_else(|| self.take_reusable())
             .ok_or_else(|| self.nothing_idle())
     }
 
     #[cold]
     #[inline(never)]
     fn nothing_idle(&self) -> AcquireError {
-        let error = if self.inner().closed.get() {
+        let error = if self.shared.closed.get() {
             AcquireError::Closed
         } else {
             AcquireError::Exhausted
@@ -165,25 +147,20 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Tells of an acquire that failed.
     fn tell(&self, error: AcquireError) {
         if error == AcquireError::Exhausted {
-            trace::exhausted(&self.inner().config, 1);
+            trace::exhausted(&self.shared.config, 1);
         }
     }
 
     #[inline(always)]
     fn take_idle(&self) -> Option<Pooled<T, L>> {
-        let node = self.inner().pop()?;
-        // SAFETY: it was idle in this pool and is the caller's now.
-        Some(unsafe { Pooled::new(node) })
+        self.shared.pop().map(Pooled::new)
     }
 
-    /// An idle object that is wiped only now.
-    fn take_unwiped(&self) -> Option<Pooled<T, L>> {
+    /// An idle object that is reset only now; one that turns out not to be reusable makes way for another.
+    fn take_reusable(&self) -> Option<Pooled<T, L>> {
         loop {
-            let node = self.inner().pop_unwiped()?;
-            // SAFETY: it was idle in this pool and is the caller's now.
-            if unsafe { Inner::wipe(self.inner, node) } {
-                // SAFETY: as above.
-                return Some(unsafe { Pooled::new(node) });
+            if let Some(object) = self.shared.pop_to_reset()?.reset_used() {
+                return Some(Pooled::new(object));
             }
         }
     }
@@ -191,20 +168,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     fn make(&self) -> Result<Pooled<T, L>, AcquireError> {
-        if let Some(object) = self.take_unwiped() {
-            return Ok(object);
-        }
-        self.inner()
-            .admit()
-            .inspect_err(|&error| self.tell(error))?;
-        let node = self.create();
-        // SAFETY: made just now.
-        Ok(unsafe { Pooled::new(node) })
+        let object = match self.shared.pop_to_reset() {
+            Some(object) => object.reset_or_remake(),
+            None => self.create().inspect_err(|&error| self.tell(error))?,
+        };
+        Ok(Pooled::new(object))
     }
 
-    fn create(&self) -> NonNull<Node<T>> {
-        // SAFETY: held by this `Pool`; callers were admitted.
-        unsafe { Inner::fill(self.inner, L::create_in) }
+    fn create(&self) -> Result<Object<T, Shared<T, L>>, AcquireError> {
+        Ok(self.shared.try_acquire_permit()?.vacancy().create())
     }
 
     /// Adopts a value made elsewhere, as if the pool had made it.
@@ -213,13 +185,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// Gives the value back at the bound and on a closed pool.
     pub fn attach(&self, value: T) -> Result<Pooled<T, L>, AttachError<T>> {
-        if let Err(reason) = self.inner().admit() {
-            return Err(AttachError::new(value, reason));
+        match self.shared.try_acquire_permit() {
+            Ok(permit) => Ok(Pooled::new(permit.vacancy().adopt(value))),
+            Err(reason) => Err(AttachError::new(value, reason)),
         }
-        // SAFETY: held by this `Pool`, and admitted.
-        let node = unsafe { Inner::fill(self.inner, |_, place| place.write(value)) };
-        // SAFETY: adopted just now.
-        Ok(unsafe { Pooled::new(node) })
     }
 
     /// Sees to it that `n` objects are idle; those in use do not count. Gives how many are idle now:
@@ -229,15 +198,16 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If making an object does; those made before stay.
     pub fn reserve(&self, n: usize) -> usize {
-        let n = n.min(self.inner().config.max_idle.unwrap_or(usize::MAX));
+        let n = n.min(self.shared.config.max_idle.unwrap_or(usize::MAX));
         // Counted once: what hooks take meanwhile is theirs.
         for _ in self.idle()..n {
-            if self.inner().admit().is_err() {
+            let Ok(mut object) = self.create() else {
                 break;
+            };
+            if self.shared.config.reset_on == ResetOn::Acquire {
+                object.set_never_acquired();
             }
-            let node = self.create();
-            // SAFETY: made just now, and kept since fewer are idle than may be.
-            unsafe { Inner::put(self.inner, node) };
+            self.shared.put(object);
         }
         self.idle()
     }
@@ -249,19 +219,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the drop of a `T` does, after all of them were dropped.
     pub fn trim(&self, keep: usize) {
-        // SAFETY: this `Pool` holds it.
-        unsafe { Inner::trim(self.inner, keep) };
+        self.shared.trim(keep);
     }
 
     /// Takes out every object that is idle now, as they are.
     pub fn drain(&self) -> impl ExactSizeIterator<Item = T> + '_ {
-        let idle = self.inner().gather(0);
-        let handles: Vec<_> = idle
-            .into_iter()
-            // SAFETY: it was idle in this pool and is nobody's now.
-            .map(|node| unsafe { Inner::<T, L>::detach(self.inner, node) })
-            .collect();
-        handles.into_iter()
+        Drained::new(self.shared.reclaim(0))
     }
 
     /// Closes the pool for good: later acquires fail, idle objects are dropped now and objects in
@@ -271,21 +234,20 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the drop of a `T` does, after all idle objects were dropped.
     pub fn close(&self) {
-        // SAFETY: this `Pool` holds it.
-        unsafe { Inner::close(self.inner) };
+        self.shared.close();
     }
 
     /// The counts of the pool; those about threads are 0.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let inner = self.inner();
-        let (created, live, idle) = (inner.created.get(), inner.live.get(), inner.idle());
+        let shared = &self.shared;
+        let (created, live, idle) = (shared.created.get(), shared.live.get(), shared.idle());
         Stats {
             created,
             destroyed: created - live,
             idle,
             in_use: live - idle,
-            discarded: inner.discarded.get(),
+            discarded: shared.discarded.get(),
             ..Stats::default()
         }
     }
@@ -293,13 +255,13 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// The bound on objects alive, idle ones included; `None` if there is none.
     #[must_use]
     pub fn capacity(&self) -> Option<usize> {
-        self.inner().config.capacity
+        self.shared.config.capacity
     }
 
     /// Objects waiting to be acquired.
     #[must_use]
     pub fn idle(&self) -> usize {
-        self.inner().idle()
+        self.shared.idle()
     }
 
     /// Objects out in handles.
@@ -311,23 +273,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// The name the pool was given.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.inner().config.name.as_deref()
+        self.shared.config.name.as_deref()
     }
 }
 
 impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
     fn clone(&self) -> Self {
-        let pools = &self.inner().pools;
-        // Forgotten clones could come to this.
-        pools.set(pools.get().checked_add(1).expect("too many `Pool`s"));
-        Pool { inner: self.inner }
-    }
-}
-
-impl<T, L: Lifecycle<T>> Drop for Pool<T, L> {
-    fn drop(&mut self) {
-        // SAFETY: this `Pool` is given up.
-        unsafe { Inner::let_go(self.inner) };
+        Pool {
+            shared: self.shared.clone(),
+        }
     }
 }
 

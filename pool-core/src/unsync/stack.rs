@@ -10,12 +10,12 @@ use core::cell::Cell;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
-/// A stack that takes no more than its limit.
-pub(super) struct Stack<P: Copy> {
+/// A stack that takes no more than its limit. Its items have a size.
+pub(super) struct Stack<P> {
     /// One past the newest.
-    end: Cell<NonNull<P>>,
+    end: Cell<*mut P>,
     /// Where the stack begins.
-    base: Cell<NonNull<P>>,
+    base: Cell<*mut P>,
     /// Where `end` may not go beyond: as far as memory and the limit allow, whichever is less. Null if they
     /// allow nothing, which is less than any end.
     high: Cell<*const P>,
@@ -25,9 +25,10 @@ pub(super) struct Stack<P: Copy> {
     limit: Cell<usize>,
 }
 
-impl<P: Copy> Stack<P> {
+impl<P> Stack<P> {
     pub(super) fn new(limit: usize) -> Self {
-        let nowhere = NonNull::dangling();
+        const { assert!(size_of::<P>() > 0) };
+        let nowhere = NonNull::dangling().as_ptr();
         Stack {
             end: Cell::new(nowhere),
             base: Cell::new(nowhere),
@@ -38,8 +39,7 @@ impl<P: Copy> Stack<P> {
     }
 
     pub(super) fn len(&self) -> usize {
-        // SAFETY: both are in the same memory, and `end` is not before `base`.
-        unsafe { self.end.get().offset_from_unsigned(self.base.get()) }
+        (self.end.get().addr() - self.base.get().addr()) / size_of::<P>()
     }
 
     /// Whether it takes any at all.
@@ -54,25 +54,23 @@ impl<P: Copy> Stack<P> {
         if end == self.base.get() {
             return None;
         }
-        // SAFETY: not the beginning, so there is one below.
-        let newest = unsafe { end.sub(1) };
+        let newest = end.wrapping_sub(1);
         self.end.set(newest);
         // SAFETY: written by the push that came so far.
         Some(unsafe { newest.read() })
     }
 
-    /// Puts `item` on top, unless that is beyond the limit or there is no room.
+    /// Puts `item` on top; gives it back if that is beyond the limit or there is no room.
     #[inline(always)]
-    pub(super) fn push(&self, item: P) -> bool {
+    pub(super) fn push(&self, item: P) -> Result<(), P> {
         let end = self.end.get();
-        if end.as_ptr().cast_const() >= self.high.get() {
-            return false;
+        if end.cast_const() >= self.high.get() {
+            return Err(item);
         }
         // SAFETY: below `high`, so within the memory.
         unsafe { end.write(item) };
-        // SAFETY: as above.
-        self.end.set(unsafe { end.add(1) });
-        true
+        self.end.set(end.wrapping_add(1));
+        Ok(())
     }
 
     /// Makes room for `items` in all.
@@ -98,15 +96,13 @@ impl<P: Copy> Stack<P> {
     fn move_to(&self, capacity: usize) {
         let memory = Vec::<P>::with_capacity(capacity);
         let mut memory = ManuallyDrop::new(memory);
-        // SAFETY: a vector's pointer is not null.
-        let base = unsafe { NonNull::new_unchecked(memory.as_mut_ptr()) };
+        let base = memory.as_mut_ptr();
         let len = self.len();
         // SAFETY: there is room for all that is there; the memory is new.
         unsafe { base.copy_from_nonoverlapping(self.base.get(), len) };
         self.free();
         self.base.set(base);
-        // SAFETY: within the memory.
-        self.end.set(unsafe { base.add(len) });
+        self.end.set(base.wrapping_add(len));
         self.capacity.set(memory.capacity());
         self.set_limit(self.limit.get());
     }
@@ -119,39 +115,36 @@ impl<P: Copy> Stack<P> {
             self.high.set(ptr::null());
             return;
         }
-        // SAFETY: within the memory, or at its end.
-        let high = unsafe { self.base.get().add(room) };
-        self.high.set(high.as_ptr());
+        self.high.set(self.base.get().wrapping_add(room));
     }
 
     /// Takes out the `n` oldest, or all.
     pub(super) fn take_oldest(&self, n: usize) -> Vec<P> {
         let len = self.len();
         let n = n.min(len);
-        let base = self.base.get().as_ptr();
+        let base = self.base.get();
         let mut oldest = Vec::with_capacity(n);
         // SAFETY: there are as many; the vector has room.
         unsafe { ptr::copy_nonoverlapping(base, oldest.as_mut_ptr(), n) };
         // SAFETY: copied just now.
         unsafe { oldest.set_len(n) };
-        // SAFETY: no further than the end.
-        let rest = unsafe { base.add(n) };
+        let rest = base.wrapping_add(n);
         // SAFETY: those after the oldest, moved down within the stack.
         unsafe { ptr::copy(rest, base, len - n) };
-        // SAFETY: not before the beginning.
-        self.end.set(unsafe { self.end.get().sub(n) });
+        self.end.set(self.end.get().wrapping_sub(n));
         oldest
     }
 
     /// Frees the memory, which is not used again.
     fn free(&self) {
         // SAFETY: the parts of the vector of `move_to`, or of one without memory.
-        drop(unsafe { Vec::from_raw_parts(self.base.get().as_ptr(), 0, self.capacity.get()) });
+        drop(unsafe { Vec::from_raw_parts(self.base.get(), 0, self.capacity.get()) });
     }
 }
 
-impl<P: Copy> Drop for Stack<P> {
+impl<P> Drop for Stack<P> {
     fn drop(&mut self) {
+        drop(self.take_oldest(usize::MAX));
         self.free();
     }
 }
@@ -164,9 +157,9 @@ mod tests {
     fn the_newest_comes_first_and_the_oldest_leave() {
         let stack = Stack::new(usize::MAX);
         assert_eq!(stack.pop(), None);
-        assert!(!stack.push(0), "no room yet");
+        assert_eq!(stack.push(0), Err(0), "no room yet");
         stack.reserve(5);
-        assert!((1..=5).all(|item| stack.push(item)));
+        assert!((1..=5).all(|item| stack.push(item).is_ok()));
         assert_eq!(stack.pop(), Some(5));
         assert_eq!(stack.take_oldest(2), [1, 2]);
         assert_eq!(
@@ -180,12 +173,12 @@ mod tests {
     fn it_takes_no_more_than_its_limit_however_much_room_there_is() {
         let stack = Stack::new(2);
         stack.reserve(100);
-        assert!(stack.is_open() && stack.push('a') && stack.push('b'));
-        assert!(!stack.push('c'));
+        assert!(stack.is_open() && stack.push('a').is_ok() && stack.push('b').is_ok());
+        assert_eq!(stack.push('c'), Err('c'));
         stack.set_limit(3);
-        assert!(stack.push('c') && !stack.push('d'));
+        assert!(stack.push('c').is_ok() && stack.push('d').is_err());
         stack.set_limit(0);
-        assert!(!stack.is_open() && !stack.push('d'));
+        assert!(!stack.is_open() && stack.push('d').is_err());
         assert_eq!(stack.pop(), Some('c'), "what was there stays");
     }
 
@@ -194,11 +187,11 @@ mod tests {
         let stack = Stack::new(usize::MAX);
         for item in 0..1_000 {
             stack.reserve(item + 1);
-            assert!(stack.push(item));
+            assert!(stack.push(item).is_ok());
         }
         assert_eq!(stack.take_oldest(990).len(), 990);
         stack.shrink(0);
-        assert!(!stack.push(0), "as much room as was asked for");
+        assert!(stack.push(0).is_err(), "as much room as was asked for");
         assert_eq!(stack.take_oldest(10), Vec::from_iter(990..1_000));
         stack.shrink(0);
         assert_eq!(stack.len(), 0);

@@ -1,6 +1,6 @@
 //! What the system is told of the pages under a chunk: that they are about to be used, or no more.
 //!
-//! Called by `arena`. Hints, on which nothing depends but time and memory; where there is no such call
+//! Called by `chunks`. Hints, on which nothing depends but time and memory; where there is no such call
 //! they do nothing.
 #![allow(unsafe_code)] // System calls on memory.
 

@@ -1,23 +1,27 @@
-//! The memory of objects, for many threads: the chunks under a lock.
+//! The memory of a pool for many threads: the chunks under a lock.
+//!
+//! The lock is never held while the allocator is asked: one thread can grow the pool while others find
+//! vacant blocks. (The pages of a chunk that was had are brought in under the lock, a few at a time.)
+#![allow(unsafe_code)] // Locks without guards, and blocks that go back to where they came from.
 
-use std::mem::{self, ManuallyDrop};
-use std::ptr::NonNull;
+use std::mem;
 
-use super::{Chunk, Chunks, Node};
+use super::block::Block;
+use super::chunks::{Chunk, Chunks};
 use crate::sync::{Mutex, Seized};
 use crate::trace;
 
-/// Nodes for many threads.
+/// Blocks for many threads.
 pub(crate) struct Arena<T> {
     kind: Kind<T>,
     grow_by: Option<usize>,
     capacity: Option<usize>,
-    /// Nodes that were added, for the pool to tell of when the locks are given up.
-    untold: trace::Untold,
+    /// Blocks that were added, for the pool to report when the locks are given up.
+    unreported: trace::Unreported,
 }
 
 enum Kind<T> {
-    /// Each node by itself from the allocator.
+    /// Each block by itself from the allocator.
     Single,
     Chunked {
         chunks: Mutex<Chunks<T>>,
@@ -27,7 +31,7 @@ enum Kind<T> {
 }
 
 impl<T> Arena<T> {
-    /// Nodes in chunks.
+    /// Blocks in chunks.
     pub(crate) fn chunked(grow_by: Option<usize>, capacity: Option<usize>) -> Self {
         let kind = Kind::Chunked {
             chunks: Mutex::new(Chunks::new()),
@@ -37,71 +41,66 @@ impl<T> Arena<T> {
             kind,
             grow_by,
             capacity,
-            untold: trace::Untold::new(),
+            unreported: trace::Unreported::new(),
         }
     }
 
-    /// Each node by itself, straight from the allocator.
+    /// Each block by itself, straight from the allocator.
     pub(crate) fn single() -> Self {
         Arena {
             kind: Kind::Single,
             grow_by: None,
             capacity: None,
-            untold: trace::Untold::new(),
+            unreported: trace::Unreported::new(),
         }
     }
 
-    /// A vacant node.
-    pub(crate) fn take(&self) -> NonNull<Node<T>> {
+    /// A vacant block.
+    pub(crate) fn take(&self) -> Block<T> {
         let (chunks, growth) = match &self.kind {
-            Kind::Single => {
-                // Freed in `give`.
-                let lot = ManuallyDrop::new(Chunk::new(1)).memory;
-                // SAFETY: allocated just now.
-                return unsafe { Node::prepare(lot) };
-            }
+            Kind::Single => return Chunk::new(1).into_single(),
             Kind::Chunked { chunks, growth } => (chunks, growth),
         };
-        if let Some(node) = chunks.lock().take() {
-            return node;
+        if let Some(block) = chunks.lock().take() {
+            return block;
         }
         let _growing = growth.lock();
         loop {
             // Another thread may have grown while this one waited to.
             let step = {
                 let mut chunks = chunks.lock();
-                if let Some(node) = chunks.take() {
-                    return node;
+                if let Some(block) = chunks.take() {
+                    return block;
                 }
                 chunks.next_step(self.grow_by, self.capacity)
             };
             let chunk = Chunk::for_growth(step);
             chunks.lock().add(chunk);
-            self.untold.note(step);
+            self.unreported.note(step);
         }
     }
 
-    /// Makes sure that the next `nodes` takes find memory there, as one chunk if need be.
-    pub(crate) fn reserve(&self, nodes: usize) {
+    /// Makes sure that the next `blocks` takes find memory there, as one chunk if need be.
+    pub(crate) fn reserve(&self, blocks: usize) {
         if let Kind::Chunked { chunks, growth } = &self.kind {
             let _growing = growth.lock();
-            let missing = nodes.saturating_sub(chunks.lock().available());
+            let missing = blocks.saturating_sub(chunks.lock().available());
             if missing > 0 {
                 let chunk = Chunk::for_growth(missing);
                 chunks.lock().add(chunk);
-                self.untold.note(missing);
+                self.unreported.note(missing);
             }
         }
     }
 
-    /// Nodes that were added and not told of yet.
+    /// Blocks that were added and not reported yet.
     #[inline]
-    pub(crate) fn untold_nodes(&self) -> usize {
-        self.untold.take()
+    pub(crate) fn unreported_blocks(&self) -> usize {
+        self.unreported.take()
     }
 
-    /// Frees the chunks that hold no object. Others can give nodes back meanwhile; who finds none
-    /// vacant waits as for one that grows.
+    /// Frees the chunks that hold no object. Other threads can give blocks back meanwhile; a thread that
+    /// finds none vacant waits as for one that grows.
     pub(crate) fn shrink(&self) {
         if let Kind::Chunked { chunks, growth } = &self.kind {
             let _growing = growth.lock();
@@ -110,9 +109,9 @@ impl<T> Arena<T> {
             let unused = all.take_unused();
             {
                 let mut chunks = chunks.lock();
-                while let Some(node) = chunks.take() {
-                    // SAFETY: given back just now, to this arena.
-                    unsafe { all.give(node) };
+                while let Some(block) = chunks.take() {
+                    // SAFETY: given back just now to this arena, whose chunks are all in `all`.
+                    unsafe { all.give(block) };
                 }
                 *chunks = all;
             }
@@ -120,20 +119,17 @@ impl<T> Arena<T> {
         }
     }
 
-    /// Takes back a node that is vacant again.
+    /// Takes back a block that is vacant again.
     ///
     /// # Safety
     ///
-    /// `node` came from [`take`](Self::take) of this arena, is the caller's alone, and its object
-    /// is gone.
-    pub(crate) unsafe fn give(&self, node: NonNull<Node<T>>) {
+    /// `block` came from [`take`](Self::take) of this arena, and its object is gone.
+    pub(crate) unsafe fn give(&self, block: Block<T>) {
         match &self.kind {
-            Kind::Single => drop(Chunk {
-                memory: Node::lot(node),
-                nodes: 1,
-            }),
+            // SAFETY: by contract from `take`, which makes each from a chunk of one here.
+            Kind::Single => drop(unsafe { Chunk::from_single(block) }),
             // SAFETY: by contract.
-            Kind::Chunked { chunks, .. } => unsafe { chunks.lock().give(node) },
+            Kind::Chunked { chunks, .. } => unsafe { chunks.lock().give(block) },
         }
     }
 

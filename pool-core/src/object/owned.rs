@@ -1,0 +1,478 @@
+//! The owning types: an object, a vacancy, a permit.
+#![allow(unsafe_code)] // Ownership of raw memory becomes a type here.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use core::mem::{self, ManuallyDrop};
+use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
+
+use super::block::Block;
+use super::{ObjectPool, SharedRef};
+use crate::lifecycle::Lifecycle;
+use crate::panics::{
+    FirstPanic, OnPanic, Panic, for_each_despite_panics, reject_with, reset_and_validate,
+    unless_unwinding,
+};
+use crate::poolable::{Place, Ready};
+
+/// An object of the pool `P`: owns its block, its value and its permit.
+///
+/// One pointer. Dropped, the object is destroyed: its value is dropped, block and permit go back, and the
+/// pool is freed if nothing else keeps it alive. A panic of the value's drop goes on after all of that, unless
+/// the thread unwinds already.
+#[repr(transparent)]
+pub(crate) struct Object<T, P: ObjectPool<T>> {
+    /// Holds a live `T`. Its header has the address of a `P`, which is alive as long as the permit under which
+    /// the object was created, and that is the object's (LIFE-REFS).
+    block: Block<T>,
+    _pool: PhantomData<(T, P)>,
+}
+
+// SAFETY: the object is its `T`, hence `T: Send`. Wherever it goes it uses its pool there, as other threads do
+// (`P: Sync`), and may be what ends it (`P: Send`).
+unsafe impl<T: Send, P: ObjectPool<T> + Send + Sync> Send for Object<T, P> {}
+// SAFETY: a shared object gives a shared `T`, hence `T: Sync`, and counted references of its pool, which are
+// used and dropped on that thread: those ask for what else they need themselves.
+unsafe impl<T: Sync, P: ObjectPool<T> + Send + Sync> Sync for Object<T, P> {}
+
+// Moving the owner does not move the object.
+impl<T, P: ObjectPool<T>> Unpin for Object<T, P> {}
+
+impl<T, P: ObjectPool<T>> Object<T, P> {
+    /// # Safety
+    ///
+    /// `block` holds a live object of a pool `P`, the caller's alone, with its permit.
+    #[inline(always)]
+    pub(super) unsafe fn from_block(block: Block<T>) -> Self {
+        Object {
+            block,
+            _pool: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn into_block(self) -> Block<T> {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the object is not used again.
+        unsafe { this.block.duplicate() }
+    }
+
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(super) fn block(&self) -> &Block<T> {
+        &self.block
+    }
+
+    /// The address of the object's pool.
+    #[inline(always)]
+    pub(crate) fn pool_ptr(&self) -> NonNull<P> {
+        // SAFETY: the block holds an object.
+        unsafe { self.block.pool() }
+    }
+
+    /// The object's pool.
+    #[inline(always)]
+    pub(crate) fn pool(&self) -> &P {
+        // SAFETY: the object keeps its pool alive (LIFE-REFS).
+        unsafe { self.pool_ptr().as_ref() }
+    }
+
+    /// A counted reference of the pool; `None` once the last of those is gone.
+    pub(crate) fn shared_ref(&self) -> Option<SharedRef<T, P>> {
+        // SAFETY: the object keeps its pool alive (LIFE-REFS).
+        unsafe { SharedRef::upgrade(self.pool_ptr()) }
+    }
+
+    /// The address of the object, which goes with its ownership.
+    #[cfg(feature = "std")]
+    pub(crate) fn into_raw(self) -> *mut T {
+        self.into_block().value().as_ptr()
+    }
+
+    /// # Safety
+    ///
+    /// `value` came from [`into_raw`](Self::into_raw) of an object of the same types, and this is called once
+    /// for it.
+    #[cfg(feature = "std")]
+    pub(crate) unsafe fn from_raw(value: *mut T) -> Self {
+        // SAFETY: by contract the address of an object, which is not null.
+        let value = unsafe { NonNull::new_unchecked(value) };
+        // SAFETY: by contract from `Block::value` (BLOCK-ADDRESS).
+        let block = unsafe { Block::from_value(value) };
+        // SAFETY: by contract of an object that was given up, and taken up once.
+        unsafe { Self::from_block(block) }
+    }
+
+    /// Asks the hooks; an error is a hook's panic.
+    ///
+    /// Where panics are not caught, one passes on from here and destroys the object on its way.
+    #[inline(always)]
+    fn check(&mut self, reset: bool) -> Result<bool, Panic> {
+        // The pool is not looked at, and so not loaded, where the lifecycle is a type and nothing more.
+        // SAFETY: the object keeps its pool alive (LIFE-REFS).
+        let pool = unsafe { self.pool_ptr().as_ref() };
+        let discarded = OnPanic::new(|| pool.count_discarded());
+        let checked = reset_and_validate(pool.lifecycle(), &mut **self, reset);
+        discarded.disarm();
+        checked
+    }
+
+    /// Resets and validates an object. `None`: it was not reusable, and is destroyed.
+    ///
+    /// # Panics
+    ///
+    /// If a hook does, and the thread does not unwind already: a second panic would abort. The object is
+    /// destroyed then.
+    #[inline(always)]
+    pub(crate) fn reset(mut self) -> Option<Self> {
+        match self.check(true) {
+            Ok(true) => Some(self),
+            checked => {
+                self.reject(checked.err());
+                None
+            }
+        }
+    }
+
+    /// [`reset`](Self::reset) that leaves the object where it is.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(super) fn reset_in_place(&mut self) -> Result<(), Option<Panic>> {
+        match self.check(true) {
+            Ok(true) => Ok(()),
+            checked => Err(checked.err()),
+        }
+    }
+
+    /// Resets and validates an idle object of a pool that does so when one is acquired. An object that was
+    /// never acquired is as it was created, and is only validated.
+    ///
+    /// `None`: it was not reusable, and is destroyed.
+    ///
+    /// # Panics
+    ///
+    /// As [`reset`](Self::reset).
+    pub(crate) fn reset_used(mut self) -> Option<Self> {
+        let used = !self.block.take_never_acquired();
+        match self.check(used) {
+            Ok(true) => Some(self),
+            checked => {
+                self.reject(checked.err());
+                None
+            }
+        }
+    }
+
+    /// As [`reset_used`](Self::reset_used), but an object that is not reusable is made anew in its place,
+    /// under the same permit: a caller that was given an object keeps having one.
+    ///
+    /// # Panics
+    ///
+    /// If a hook does; the object is destroyed then.
+    pub(crate) fn reset_or_remake(mut self) -> Self {
+        let used = !self.block.take_never_acquired();
+        match self.check(used) {
+            Ok(true) => self,
+            Ok(false) => self.remake(),
+            Err(panic) => match unless_unwinding(panic) {
+                None => self.remake(),
+                panic => {
+                    self.reject(panic);
+                    unreachable!("the panic has gone on");
+                }
+            },
+        }
+    }
+
+    /// Drops the object's value and creates another in its place.
+    #[cold]
+    fn remake(self) -> Self {
+        let pool = self.pool();
+        pool.count_discarded();
+        pool.count_remade();
+        self.vacate().create()
+    }
+
+    /// Destroys an object that a hook found not reusable, or broke.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn reject(self, panic: Option<Panic>) {
+        reject_with(panic, || self.discard());
+    }
+
+    /// Destroys an object that would have been kept were it not for what it is.
+    #[cold]
+    pub(crate) fn discard(self) {
+        self.pool().count_discarded();
+        drop(self);
+    }
+
+    /// Notes that the object, which becomes idle, was never acquired.
+    pub(crate) fn set_never_acquired(&mut self) {
+        self.block.set_never_acquired();
+    }
+
+    /// Moves the value out; block and permit go back.
+    pub(crate) fn detach(self) -> T {
+        let block = self.into_block();
+        // SAFETY: the block holds the object's value, and is vacant from here on.
+        let value = unsafe { block.value().read() };
+        // SAFETY: vacant since just now, and the object's permit goes with it.
+        drop(unsafe { Vacancy::<T, P>::of_block(block) });
+        value
+    }
+
+    /// Drops the value, and keeps block and permit.
+    ///
+    /// # Panics
+    ///
+    /// If the value's drop does; block and permit go back then.
+    fn vacate(self) -> Vacancy<T, P> {
+        let block = self.into_block();
+        // SAFETY: the block of an object that is given up.
+        unsafe { vacate(block) }
+    }
+}
+
+/// Drops the object in a block.
+///
+/// # Panics
+///
+/// As [`Object::vacate`].
+///
+/// # Safety
+///
+/// The block is that of an [`Object<T, P>`](Object) that is not used again.
+unsafe fn vacate<T, P: ObjectPool<T>>(block: Block<T>) -> Vacancy<T, P> {
+    let value = block.value();
+    // SAFETY: vacant below, and the object's permit goes with it.
+    let vacancy = unsafe { Vacancy::of_block(block) };
+    let mut panics = FirstPanic::default();
+    // SAFETY: a live value, which the caller gives up.
+    panics.catch(|| unsafe { value.drop_in_place() });
+    // Goes on unless the thread unwinds already, and drops the vacancy on its way.
+    panics.resume();
+    vacancy
+}
+
+impl<T, P: ObjectPool<T>> Drop for Object<T, P> {
+    // Inlined, and the block handed on by value: so an object that is released need not lie in memory.
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: the object is not used after its drop.
+        let block = unsafe { self.block.duplicate() };
+        // SAFETY: as above.
+        unsafe { destroy::<T, P>(block) };
+    }
+}
+
+/// Destroys the object in a block.
+///
+/// # Panics
+///
+/// As [`Object::vacate`].
+///
+/// # Safety
+///
+/// As for [`vacate`].
+#[inline(never)]
+unsafe fn destroy<T, P: ObjectPool<T>>(block: Block<T>) {
+    // SAFETY: by contract.
+    drop(unsafe { vacate::<T, P>(block) });
+}
+
+impl<T, P: ObjectPool<T>> Deref for Object<T, P> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the object's value, borrowed as the object is.
+        unsafe { self.block.value().as_ref() }
+    }
+}
+
+impl<T, P: ObjectPool<T>> DerefMut for Object<T, P> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the object's value, borrowed as the object is.
+        unsafe { self.block.value().as_mut() }
+    }
+}
+
+/// Idle objects that were taken out of a pool. Dropped, they are destroyed; a panic of one does not keep the
+/// others, and the first goes on at the end.
+pub(crate) struct Reclaimed<T, P: ObjectPool<T>> {
+    objects: Vec<Object<T, P>>,
+}
+
+// SAFETY: shared, it gives nothing but its length, so it needs no `T: Sync`; who has a `&mut` of another thread's
+// can take objects out and drop them there (`T: Send`).
+#[cfg(feature = "std")]
+unsafe impl<T: Send, P: ObjectPool<T> + Send + Sync> Sync for Reclaimed<T, P> {}
+
+impl<T, P: ObjectPool<T>> Reclaimed<T, P> {
+    pub(crate) fn new(objects: Vec<Object<T, P>>) -> Self {
+        Reclaimed { objects }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn pop(&mut self) -> Option<Object<T, P>> {
+        self.objects.pop()
+    }
+
+    /// The objects, without what their drop would do.
+    pub(crate) fn into_vec(mut self) -> Vec<Object<T, P>> {
+        mem::take(&mut self.objects)
+    }
+}
+
+impl<T, P: ObjectPool<T>> Drop for Reclaimed<T, P> {
+    fn drop(&mut self) {
+        for_each_despite_panics(mem::take(&mut self.objects), drop);
+    }
+}
+
+/// A permit to create an object, and what keeps the pool alive for it (LIFE-REFS). Dropped, it goes back.
+pub(crate) struct Permit<T, P: ObjectPool<T>> {
+    pool: NonNull<P>,
+    _of: PhantomData<T>,
+}
+
+impl<T, P: ObjectPool<T>> Permit<T, P> {
+    /// # Safety
+    ///
+    /// The pool is alive and has given out a permit, which is the caller's.
+    pub(crate) unsafe fn new(pool: NonNull<P>) -> Self {
+        Permit {
+            pool,
+            _of: PhantomData,
+        }
+    }
+
+    /// The vacant block that the permit allows to fill.
+    pub(crate) fn vacancy(self) -> Vacancy<T, P> {
+        // SAFETY: the permit keeps the pool alive.
+        let block = unsafe { self.pool.as_ref() }.take_block();
+        Vacancy {
+            block,
+            permit: self,
+        }
+    }
+}
+
+impl<T, P: ObjectPool<T>> Drop for Permit<T, P> {
+    fn drop(&mut self) {
+        // SAFETY: this permit's pool, which is not touched again here.
+        unsafe { P::return_permit(self.pool) };
+    }
+}
+
+/// Any number of [`Permit`]s of one pool.
+#[cfg(feature = "std")]
+pub(crate) struct Permits<T, P: ObjectPool<T>> {
+    pool: NonNull<P>,
+    left: usize,
+    _of: PhantomData<T>,
+}
+
+#[cfg(feature = "std")]
+impl<T, P: ObjectPool<T>> Permits<T, P> {
+    /// # Safety
+    ///
+    /// As for [`Permit::new`], for `n` of them.
+    pub(crate) unsafe fn new(pool: NonNull<P>, n: usize) -> Self {
+        Permits {
+            pool,
+            left: n,
+            _of: PhantomData,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T, P: ObjectPool<T>> Iterator for Permits<T, P> {
+    type Item = Permit<T, P>;
+
+    fn next(&mut self) -> Option<Permit<T, P>> {
+        self.left = self.left.checked_sub(1)?;
+        // SAFETY: one of those left, which keeps the pool alive.
+        Some(unsafe { Permit::new(self.pool) })
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T, P: ObjectPool<T>> Drop for Permits<T, P> {
+    fn drop(&mut self) {
+        self.for_each(drop);
+    }
+}
+
+/// An empty block, and the permit to fill it. Dropped, both go back.
+pub(crate) struct Vacancy<T, P: ObjectPool<T>> {
+    /// A vacant block of the pool that the permit is of.
+    block: Block<T>,
+    permit: Permit<T, P>,
+}
+
+impl<T, P: ObjectPool<T>> Vacancy<T, P> {
+    /// # Safety
+    ///
+    /// `block` held an object of a pool `P`, which is gone or about to be dropped by the caller; its permit is
+    /// the caller's.
+    unsafe fn of_block(block: Block<T>) -> Self {
+        // SAFETY: by contract it held an object just now.
+        let pool = unsafe { block.pool() };
+        // SAFETY: by contract.
+        let permit = unsafe { Permit::new(pool) };
+        Vacancy { block, permit }
+    }
+
+    /// Creates an object in the block.
+    ///
+    /// # Panics
+    ///
+    /// If the lifecycle's `create` does; block and permit go back then.
+    pub(crate) fn create(self) -> Object<T, P> {
+        self.fill(Lifecycle::create_in)
+    }
+
+    /// Moves a value made elsewhere into the block.
+    pub(crate) fn adopt(self, value: T) -> Object<T, P> {
+        self.fill(|_, place| place.write(value))
+    }
+
+    /// Has `create` make an object in place.
+    fn fill(
+        mut self,
+        create: impl for<'a> FnOnce(&P::Lifecycle, Place<'a, T>) -> Ready<'a, T>,
+    ) -> Object<T, P> {
+        let address = self.permit.pool.cast();
+        // SAFETY: the permit keeps the pool alive.
+        let pool = unsafe { self.permit.pool.as_ref() };
+        self.block.fill(address, pool.pool_id(), |place| {
+            create(pool.lifecycle(), place)
+        });
+        // SAFETY: the vacancy is forgotten.
+        let block = unsafe { self.block.duplicate() };
+        mem::forget(self);
+        // SAFETY: filled just now, with the address of a pool `P` and under its permit.
+        unsafe { Object::from_block(block) }
+    }
+}
+
+impl<T, P: ObjectPool<T>> Drop for Vacancy<T, P> {
+    /// Gives back the block; the permit follows by itself.
+    fn drop(&mut self) {
+        // SAFETY: the vacancy is not used after its drop.
+        let block = unsafe { self.block.duplicate() };
+        // SAFETY: the permit keeps the pool alive.
+        let pool = unsafe { self.permit.pool.as_ref() };
+        // SAFETY: `take_block` of this pool gave it, and it is vacant.
+        unsafe { pool.return_block(block) };
+    }
+}

@@ -1,0 +1,76 @@
+//! A counted reference of a pool: what a `Pool` is.
+#![allow(unsafe_code)] // The pool is reached through a raw pointer, since its end is counted by hand.
+
+use core::marker::PhantomData;
+use core::ops::Deref;
+use core::ptr::NonNull;
+
+use super::ObjectPool;
+
+/// A counted reference of a pool. A clone adds one to the count; the last one dropped closes the pool, which
+/// is freed when its last object is gone too (LIFE-REFS).
+pub(crate) struct SharedRef<T, P: ObjectPool<T>> {
+    pool: NonNull<P>,
+    _of: PhantomData<fn() -> T>,
+}
+
+// SAFETY: objects go from thread to thread through a pool (`T: Send`), none is ever shared by it; the pool is
+// used by all threads at once (`P: Sync`) and freed by any (`P: Send`).
+unsafe impl<T: Send, P: ObjectPool<T> + Send + Sync> Send for SharedRef<T, P> {}
+// SAFETY: as above; a shared reference can be cloned anyway.
+unsafe impl<T: Send, P: ObjectPool<T> + Send + Sync> Sync for SharedRef<T, P> {}
+
+impl<T, P: ObjectPool<T>> SharedRef<T, P> {
+    /// # Safety
+    ///
+    /// The pool is a leaked box, and has counted this reference, which is the caller's.
+    pub(crate) unsafe fn from_counted(pool: NonNull<P>) -> Self {
+        SharedRef {
+            pool,
+            _of: PhantomData,
+        }
+    }
+
+    /// A reference more, if there is one still.
+    ///
+    /// # Safety
+    ///
+    /// The pool is alive.
+    pub(super) unsafe fn upgrade(pool: NonNull<P>) -> Option<Self> {
+        // SAFETY: by contract.
+        let counted = unsafe { pool.as_ref() }.try_add_ref();
+        // Only then: a reference that is made is dropped, and releases what it counts.
+        // SAFETY: counted just now.
+        counted.then(|| unsafe { Self::from_counted(pool) })
+    }
+
+    /// The address of the pool, through which it can be freed.
+    pub(crate) fn as_ptr(&self) -> NonNull<P> {
+        self.pool
+    }
+}
+
+impl<T, P: ObjectPool<T>> Clone for SharedRef<T, P> {
+    fn clone(&self) -> Self {
+        self.add_ref();
+        // SAFETY: counted just now.
+        unsafe { Self::from_counted(self.pool) }
+    }
+}
+
+impl<T, P: ObjectPool<T>> Drop for SharedRef<T, P> {
+    fn drop(&mut self) {
+        // SAFETY: this reference is given up.
+        unsafe { P::release_ref(self.pool) };
+    }
+}
+
+impl<T, P: ObjectPool<T>> Deref for SharedRef<T, P> {
+    type Target = P;
+
+    #[inline(always)]
+    fn deref(&self) -> &P {
+        // SAFETY: a reference keeps its pool alive (LIFE-REFS).
+        unsafe { self.pool.as_ref() }
+    }
+}

@@ -1,0 +1,502 @@
+//! What all handles of one pool point to: the typed face of its backend.
+//!
+//! Backends move [erased](ErasedObject) objects. Here they go in as an [`Object`] of the pool and come out as
+//! one: a backend gives out what it was given, and each once.
+//!
+//! # Life
+//!
+//! Nothing counts references per operation. `central` holds one reference for every permit, and so for every
+//! object alive, and one for all [`Pool`](crate::Pool)s together (LIFE-REFS); whoever releases the last one
+//! frees the pool. An object that is idle is alive, so before the last `Pool` releases its reference it closes
+//! the backend and destroys what is idle; from then on every release finds the backend closed, and destroys.
+#![allow(unsafe_code)] // Objects get their types back, and the pool's end is counted by hand.
+
+use std::mem;
+use std::ptr::NonNull;
+use std::sync::Arc;
+#[cfg(feature = "async")]
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use crossbeam_utils::CachePadded;
+
+#[cfg(feature = "async")]
+use crate::central::WaiterId;
+use crate::central::trim::{TrimPolicy, TrimTarget};
+use crate::central::{self, Central, Counts, Grant, Wake};
+use crate::config::{Backend, Config, ResetOn};
+use crate::error::AcquireError;
+use crate::fork::{self, Fork, ForkSide};
+use crate::handle::Pooled;
+use crate::lifecycle::Lifecycle;
+use crate::local::{LocalStack, Missed, SlotKey, hit};
+use crate::object::{
+    Arena, Block, Chunks, ErasedObject, Object, ObjectPool, Permit, Permits, PoolId, Reclaimed,
+    SharedRef, erase_all, release, unerase_all,
+};
+use crate::panics::FirstPanic;
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, Seized};
+use crate::trace;
+
+/// One pool.
+// The order is the layout: first what every hit reads and nobody writes.
+#[repr(C)]
+pub(crate) struct Shared<T, L> {
+    /// The key with which a hit finds the thread's stack; of no pool, if the backend has none or there is more to
+    /// do than a hit does.
+    hit_key: SlotKey<LocalStack>,
+    pub(crate) lifecycle: L,
+    central: Arc<Central>,
+    pub(crate) config: Config,
+    arena: Arena<T>,
+    /// How many `Pool`s there are.
+    refs: CachePadded<AtomicUsize>,
+    /// Objects that were not kept because of what they were.
+    discarded: AtomicU64,
+}
+
+/// A pop that missed and is not redeemed yet, if one was tried.
+pub(crate) type Miss<'a> = Option<Missed<'a, LocalStack>>;
+
+/// What came of looking for an object.
+pub(crate) enum Taken<T, L: Lifecycle<T>> {
+    /// An object was idle.
+    Idle(Object<T, Shared<T, L>>),
+    /// None was idle, and the caller may create one.
+    Permit(Permit<T, Shared<T, L>>),
+    /// None was idle, and none may be created.
+    Exhausted,
+    /// The pool is closed.
+    Closed,
+}
+
+/// Idle objects, and permits for those that are missing.
+pub(crate) struct TakenMany<T, L: Lifecycle<T>> {
+    pub(crate) idle: Vec<Pooled<T, L>>,
+    pub(crate) permits: Permits<T, Shared<T, L>>,
+}
+
+impl<T, L: Lifecycle<T>> Shared<T, L> {
+    /// When a used object is reset.
+    #[inline(always)]
+    pub(crate) fn reset_on(&self) -> ResetOn {
+        self.config.reset_on
+    }
+
+    /// The newest object in the calling thread's slot, if the slot is at hand and has one.
+    #[inline(always)]
+    pub(crate) fn pop_hit(&self) -> Result<Object<T, Self>, Miss<'_>> {
+        let own = self.hit_key.at_hand().ok_or(None)?;
+        let erased = hit::pop(own).map_err(Some)?;
+        // SAFETY: it was put into a slot of this pool as an object of it, and comes out once.
+        Ok(unsafe { Object::from_erased(erased) })
+    }
+
+    /// The `n` newest objects in the calling thread's slot, if it has as many.
+    #[inline(always)]
+    pub(crate) fn pop_many_hit(&self, n: usize) -> Option<Vec<Pooled<T, L>>> {
+        let erased = hit::pop_many(self.hit_key.at_hand()?, n)?;
+        // SAFETY: as in `pop_hit`.
+        Some(unsafe { unerase_all(erased) })
+    }
+
+    /// Keeps an object for the next who acquires; gives it back if it is not wanted. Once it is kept, the pool
+    /// may be gone (LIFE-TAIL).
+    pub(crate) fn put(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
+        self.central
+            .put(object.into_erased())
+            // SAFETY: erased just now, and refused.
+            .map_err(|erased| unsafe { Object::from_erased(erased) })
+    }
+
+    /// [`put`](Self::put) of many at once; gives back those that are not wanted.
+    pub(crate) fn put_many(&self, objects: Vec<Object<T, Self>>) -> Vec<Object<T, Self>> {
+        let rejected = self.central.put_many(erase_all(objects));
+        // SAFETY: erased just now, and refused.
+        unsafe { unerase_all(rejected) }
+    }
+
+    /// Objects that the backend gave out to be destroyed, with their types.
+    ///
+    /// # Safety
+    ///
+    /// They came out of `central`, which keeps no copy.
+    unsafe fn reclaimed(erased: Vec<ErasedObject>) -> Reclaimed<T, Self> {
+        // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
+        Reclaimed::new(unsafe { unerase_all(erased) })
+    }
+
+    /// Takes out all idle objects.
+    pub(crate) fn drain(&self) -> Reclaimed<T, Self> {
+        let mut excess = self.central.excess(TrimTarget::AtMost(0));
+        self.emit_revocations();
+        let mut idle = Vec::with_capacity(excess.len());
+        while excess.take_some(&mut idle) {}
+        // SAFETY: they came out of `central`.
+        unsafe { Shared::<T, L>::reclaimed(idle) }
+    }
+
+    /// Brings what threads have in their slots to where every thread finds it.
+    pub(crate) fn recall(&self) {
+        self.central.excess(TrimTarget::AtMost(usize::MAX));
+        self.emit_revocations();
+    }
+
+    /// Destroys the idle objects that `target` does not leave, and frees the memory that held nothing else; gives
+    /// how many objects.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of that.
+    pub(crate) fn trim(&self, target: TrimTarget) -> usize {
+        let mut panics = FirstPanic::default();
+        let n = self.destroy_excess(target, &mut panics);
+        self.central.free_excess_memory(n > 0);
+        self.arena.shrink();
+        panics.resume();
+        n
+    }
+
+    /// Destroys the idle objects that `target` does not leave, a few at a time; gives how many.
+    fn destroy_excess(&self, target: TrimTarget, panics: &mut FirstPanic) -> usize {
+        let mut excess = self.central.excess(target);
+        self.emit_revocations();
+        let mut n = 0;
+        let mut some = Vec::new();
+        while excess.take_some(&mut some) {
+            n += some.len();
+            // SAFETY: they came out of `central`.
+            let some = unsafe { Shared::<T, L>::reclaimed(mem::take(&mut some)) };
+            panics.catch(|| drop(some));
+        }
+        n
+    }
+
+    /// Closes for good, and destroys what is idle.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all idle objects were dropped.
+    pub(crate) fn close(&self) {
+        let (granted, was_open) = self.central.close();
+        // SAFETY: they came out of `central`.
+        let granted = unsafe { Shared::<T, L>::reclaimed(granted) };
+        self.emit_revocations();
+        let mut panics = FirstPanic::default();
+        if was_open {
+            trace::closed(&self.config, granted.len() + self.counts().idle);
+        }
+        panics.catch(|| drop(granted));
+        self.destroy_excess(TrimTarget::AtMost(0), &mut panics);
+        panics.resume();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.central.is_closed()
+    }
+
+    /// Puts what the calling thread keeps where every thread finds it.
+    pub(crate) fn flush(&self) {
+        self.central.flush();
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.central.counts()
+    }
+
+    /// What a policy leaves, if its period is over.
+    pub(crate) fn end_period(&self, policy: &TrimPolicy, now: Instant) -> Option<TrimTarget> {
+        self.central.end_period(policy, now)
+    }
+
+    /// Room for the objects that are about to be created.
+    pub(crate) fn reserve_memory(&self, objects: usize) {
+        self.arena.reserve(objects);
+        self.emit_growth();
+    }
+
+    #[inline]
+    fn emit_growth(&self) {
+        let blocks = self.arena.unreported_blocks();
+        trace::grew(&self.config, blocks, Chunks::<T>::block_size());
+    }
+
+    /// Emits the revocations that calls to the backend have made. Those of a release, which may not touch the
+    /// pool after it, are emitted by the next call that looks for an object.
+    #[inline]
+    fn emit_revocations(&self) {
+        trace::revoked(&self.config, self.central.unreported_revocations());
+    }
+
+    pub(crate) fn discarded(&self) -> u64 {
+        self.discarded.load(Ordering::Relaxed)
+    }
+}
+
+/// What needs the pool's address, for a permit.
+impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
+    /// A pool without objects, and the first reference of it.
+    pub(crate) fn new(config: Config, lifecycle: L) -> Self {
+        let central = Central::new(&config);
+        let arena = match config.backend {
+            Backend::Heap => Arena::single(),
+            _ => Arena::chunked(config.grow_by, config.capacity),
+        };
+        let shared = Box::new(Shared {
+            hit_key: match config.reset_on {
+                ResetOn::Release => central.stacks(),
+                ResetOn::Acquire => SlotKey::of_no_pool(),
+            },
+            lifecycle,
+            central,
+            config,
+            arena,
+            refs: CachePadded::new(AtomicUsize::new(1)),
+            discarded: AtomicU64::new(0),
+        });
+        let shared = NonNull::from(Box::leak(shared));
+        // SAFETY: alive until `free`, which unregisters it; what a fork touches of it is under locks.
+        unsafe { fork::register(shared) };
+        // SAFETY: leaked just now, with a count of one.
+        unsafe { SharedRef::from_counted(shared) }
+    }
+
+    /// # Safety
+    ///
+    /// The objects came out of `central`, which keeps no copy, and permits for those missing to `n` with them.
+    unsafe fn taken_many(&self, n: usize, erased: Vec<ErasedObject>) -> TakenMany<T, L> {
+        TakenMany {
+            // SAFETY: by contract.
+            permits: unsafe { Permits::new(self.as_ptr(), n - erased.len()) },
+            // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
+            idle: unsafe { unerase_all(erased) },
+        }
+    }
+
+    /// Takes an idle object; else, with `create`, a permit to create one. A pop that missed is redeemed first.
+    #[inline]
+    pub(crate) fn take(&self, missed: Miss<'_>, create: bool) -> Taken<T, L> {
+        let taken = self.central.take(missed, create);
+        self.emit_revocations();
+        match taken {
+            // SAFETY: it came out of `central`, which keeps no copy.
+            central::Taken::Idle(erased) => Taken::Idle(unsafe { Object::from_erased(erased) }),
+            // SAFETY: given out just now.
+            central::Taken::Permit => Taken::Permit(unsafe { Permit::new(self.as_ptr()) }),
+            central::Taken::Exhausted => Taken::Exhausted,
+            central::Taken::Closed => Taken::Closed,
+        }
+    }
+
+    /// Takes `n` objects at once, or none.
+    pub(crate) fn take_many(&self, n: usize) -> Result<TakenMany<T, L>, AcquireError> {
+        let mut rejected = Vec::new();
+        let taken = self.central.take_many(n, &mut rejected);
+        self.emit_revocations();
+        // Before anything unwinds, so that nothing is lost.
+        // SAFETY: given out just now.
+        let taken = taken.map(|erased| unsafe { self.taken_many(n, erased) });
+        // SAFETY: they came out of `central`.
+        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+        taken
+    }
+
+    /// A permit to create one object, whether or not one is idle.
+    pub(crate) fn try_acquire_permit(&self) -> Result<Permit<T, Shared<T, L>>, AcquireError> {
+        self.central.acquire_permit()?;
+        // SAFETY: given out just now.
+        Ok(unsafe { Permit::new(self.as_ptr()) })
+    }
+
+    /// Waits for `n` objects, idle or permits to create them, in the order of arrival.
+    fn wait(&self, n: usize, deadline: Option<Instant>) -> Result<Grant, AcquireError> {
+        trace::waits(&self.config, n);
+        let mut rejected = Vec::new();
+        let waited = self.central.wait(n, deadline, &mut rejected);
+        self.emit_revocations();
+        // SAFETY: they came out of `central`.
+        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+        waited
+    }
+
+    /// Waits for one object.
+    pub(crate) fn wait_for_one(
+        &self,
+        deadline: Option<Instant>,
+    ) -> Result<Taken<T, L>, AcquireError> {
+        // SAFETY: granted just now, for one.
+        self.wait(1, deadline)
+            .map(|grant| unsafe { self.redeem(grant) })
+    }
+
+    /// Waits for `n` objects together.
+    pub(crate) fn wait_for_many(&self, n: usize) -> Result<TakenMany<T, L>, AcquireError> {
+        let erased = self.wait(n, None)?.into_objects();
+        // SAFETY: granted just now.
+        Ok(unsafe { self.taken_many(n, erased) })
+    }
+
+    /// # Safety
+    ///
+    /// The grant is one for one object, from this pool.
+    unsafe fn redeem(&self, grant: Grant) -> Taken<T, L> {
+        match grant.into_one() {
+            // SAFETY: it was put into this pool as an object of it, and comes out once.
+            Some(erased) => Taken::Idle(unsafe { Object::from_erased(erased) }),
+            // SAFETY: by contract granted.
+            None => Taken::Permit(unsafe { Permit::new(self.as_ptr()) }),
+        }
+    }
+
+    /// [`wait_for_one`](Self::wait_for_one) of a task. `waiter` is its place in the queue.
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_wait(
+        &self,
+        waiter: &mut Option<WaiterId>,
+        waker: &Waker,
+    ) -> Poll<Result<Taken<T, L>, AcquireError>> {
+        let arrives = waiter.is_none();
+        let polled = self.central.poll_wait(1, waiter, waker);
+        self.emit_revocations();
+        if arrives && waiter.is_some() {
+            trace::waits(&self.config, 1);
+        }
+        // SAFETY: granted just now, for one.
+        polled.map_ok(|grant| unsafe { self.redeem(grant) })
+    }
+
+    /// Gives a place in the queue up, passing on what was granted meanwhile.
+    #[cfg(feature = "async")]
+    pub(crate) fn cancel_wait(&self, waiter: WaiterId) {
+        let mut rejected = Vec::new();
+        self.central.cancel_wait(waiter, &mut rejected);
+        // SAFETY: they came out of `central`.
+        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+    }
+}
+
+// SAFETY: a block of the arena is alive until it is given back or the arena is dropped, which is with the
+// pool. `central` counts a permit from when it is given out until it is returned, and the `Pool`s as one
+// (LIFE-REFS); the pool is freed when it has counted the last one.
+unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
+    type Lifecycle = L;
+
+    #[inline(always)]
+    fn lifecycle(&self) -> &L {
+        &self.lifecycle
+    }
+
+    #[inline(always)]
+    fn pool_id(&self) -> PoolId {
+        self.hit_key.pool()
+    }
+
+    fn count_discarded(&self) {
+        self.discarded.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn count_remade(&self) {
+        self.central.count_replaced();
+    }
+
+    #[inline]
+    fn take_block(&self) -> Block<T> {
+        let block = self.arena.take();
+        self.emit_growth();
+        block
+    }
+
+    #[inline]
+    unsafe fn return_block(&self, block: Block<T>) {
+        // SAFETY: by contract.
+        unsafe { self.arena.give(block) };
+    }
+
+    #[inline]
+    unsafe fn return_permit(pool: NonNull<Self>) {
+        // SAFETY: the permit, which is given up below, keeps the pool alive (LIFE-REFS).
+        let shared = unsafe { pool.as_ref() };
+        if shared.central.return_permit() {
+            // SAFETY: that was the last reference.
+            unsafe { free(pool) };
+        }
+    }
+
+    #[inline(always)]
+    fn release(object: Object<T, Self>) {
+        release::release(object);
+    }
+
+    fn add_ref(&self) {
+        // Relaxed: the caller has one already.
+        let refs = self.refs.fetch_add(1, Ordering::Relaxed);
+        // As `Arc` has it: far more than memory has room for, unless clones were forgotten.
+        if refs > isize::MAX as usize {
+            std::process::abort();
+        }
+    }
+
+    fn try_add_ref(&self) -> bool {
+        self.refs
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |refs| {
+                (refs > 0).then(|| refs + 1)
+            })
+            .is_ok()
+    }
+
+    unsafe fn release_ref(pool: NonNull<Self>) {
+        // SAFETY: by contract the caller has a reference still (LIFE-REFS).
+        let shared = unsafe { pool.as_ref() };
+        // Release: what was done through this `Pool` happens before the end; the load is its
+        // partner.
+        if shared.refs.fetch_sub(1, Ordering::Release) != 1 {
+            return;
+        }
+        shared.refs.load(Ordering::Acquire);
+        // Keeps the pool alive while it is closed, and frees it even if the drop of a `T` panics.
+        let end = End { pool };
+        shared.close();
+        drop(end);
+    }
+}
+
+/// The end of the last `Pool`. Dropped, it releases the `Pool`s' common reference.
+struct End<T, L> {
+    pool: NonNull<Shared<T, L>>,
+}
+
+impl<T, L> Drop for End<T, L> {
+    fn drop(&mut self) {
+        // SAFETY: the reference is released here (LIFE-REFS).
+        let shared = unsafe { self.pool.as_ref() };
+        if shared.central.drop_last_pool() {
+            // SAFETY: that was the last reference.
+            unsafe { free(self.pool) };
+        }
+    }
+}
+
+/// # Safety
+///
+/// The last reference was released by the caller.
+unsafe fn free<T, L>(pool: NonNull<Shared<T, L>>) {
+    fork::unregister(pool);
+    // SAFETY: leaked by `SharedRef::new`, and nobody has a reference any more.
+    drop(unsafe { Box::from_raw(pool.as_ptr()) });
+}
+
+impl<T, L: Lifecycle<T>> Fork for Shared<T, L> {
+    fn before_fork(&self) {
+        self.central.before_fork();
+        self.arena.before_fork();
+    }
+
+    fn after_fork(&self, side: ForkSide, seized: &Seized) {
+        self.arena.after_fork(seized);
+        self.central.after_fork(side, seized);
+    }
+
+    fn serve_in_child(&self) -> Option<Wake> {
+        self.central.serve_in_child()
+    }
+}
