@@ -1,7 +1,7 @@
 //! loom models of the real slots, depot and end of life, run by `ci/loom.sh`.
 //!
 //! Each explores the interleavings of two or three threads at the places that a stress test would
-//! have to be lucky to hit. Batches are of one object, so that every edge is near. A pass is no
+//! have to be lucky to hit. Batches are of one or two objects, so that every edge is near. A pass is no
 //! proof (loom bounds preemptions, and models both halves of the asymmetric barrier as fences), so
 //! the same scenarios are stressed in `tests/threads.rs`.
 
@@ -13,14 +13,21 @@ use loom::thread;
 
 use crate::local::{SlotAddress, SlotKey, SlotState, Slots, Top, Unregister};
 use crate::sync::{Mutex, MutexGuard};
-use crate::{AcquireError, Backend, Pool, Pooled};
+use crate::{AcquireError, Backend, Pool, Pooled, ResetOn, SharedPooled};
 
 /// At how many places a model may switch threads unasked. Each more multiplies the time by
 /// about eight; `LOOM_MAX_PREEMPTIONS` overrides it.
 const PREEMPTIONS: usize = 4;
 
+/// The same, for models of so few steps that they take no longer with more.
+const PREEMPTIONS_OF_A_SHORT_MODEL: usize = 6;
+
 fn model(f: impl Fn() + Send + Sync + 'static) {
     model_with(PREEMPTIONS, f);
+}
+
+fn short_model(f: impl Fn() + Send + Sync + 'static) {
+    model_with(PREEMPTIONS_OF_A_SHORT_MODEL, f);
 }
 
 fn model_with(preemptions: usize, f: impl Fn() + Send + Sync + 'static) {
@@ -214,24 +221,32 @@ impl Drop for Counted {
     }
 }
 
-type CountedPool = Pool<Counted, crate::Hooks<Make, fn(&mut Counted)>>;
+type CountedPool = Pool<Counted, CountedHooks>;
+type CountedBuilder = crate::Builder<Counted, CountedHooks>;
+type CountedHooks = crate::Hooks<Make, fn(&mut Counted)>;
 type Make = Box<dyn Fn() -> Counted + Send + Sync>;
 
 fn pool(backend: Backend, capacity: usize) -> (CountedPool, std::sync::Arc<Counter>) {
+    pool_with(|builder| {
+        let builder = builder.backend(backend).capacity(capacity);
+        match backend {
+            Backend::Batched => builder.batch_size(1),
+            _ => builder,
+        }
+    })
+}
+
+/// A pool with the choices that `choose` makes, and how many of its objects were dropped.
+fn pool_with(
+    choose: impl FnOnce(CountedBuilder) -> CountedBuilder,
+) -> (CountedPool, std::sync::Arc<Counter>) {
     let drops = std::sync::Arc::new(Counter::new(0));
     let make: Make = {
         let drops = drops.clone();
         Box::new(move || Counted(drops.clone()))
     };
-    let builder = Pool::builder_with(make, (|_| ()) as fn(&mut Counted))
-        .backend(backend)
-        .capacity(capacity)
-        .grow_by(1);
-    let builder = match backend {
-        Backend::Batched => builder.batch_size(1),
-        _ => builder,
-    };
-    (builder.build().unwrap(), drops)
+    let builder = Pool::builder_with(make, (|_| ()) as fn(&mut Counted)).grow_by(1);
+    (choose(builder).build().unwrap(), drops)
 }
 
 #[test]
@@ -582,4 +597,681 @@ fn taking_a_batch_against_a_search() {
         let here = pool.try_acquire();
         assert!(here.is_ok() && other.join().unwrap());
     });
+}
+
+// ---- Bursts ------------------------------------------------------------------------------------------
+
+/// A pool of batches of two.
+fn pool_of_pairs(capacity: usize) -> (CountedPool, std::sync::Arc<Counter>) {
+    pool_with(|builder| builder.batch_size(2).capacity(capacity))
+}
+
+#[test]
+fn a_trim_against_the_release_of_a_burst() {
+    short_model(|| {
+        let (pool, drops) = pool_of_pairs(4);
+        drop(pool.acquire_many(2)); // Activates the cache.
+        let burst = pool.acquire_many(2);
+        let trimmer = trimmer(&pool, 0);
+        drop(burst);
+        trimmer.join().unwrap();
+        assert_eq!(pool.idle() + drops.load(Ordering::Relaxed), 2);
+        assert_eq!(pool.in_use(), 0);
+        drop(pool);
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn a_trim_against_the_acquire_of_a_burst() {
+    short_model(|| {
+        let (pool, drops) = pool_of_pairs(2);
+        drop(pool.acquire_many(2));
+        drop(pool.acquire_many(2)); // With its buffer, in the cache of this thread.
+        let trimmer = trimmer(&pool, 0);
+        // Both, or none; made anew, if the trim was first.
+        let burst = pool.try_acquire_many(2);
+        trimmer.join().unwrap();
+        let acquired = burst.as_ref().map_or(0, |burst| burst.len());
+        assert!(acquired == 2 || acquired == 0);
+        assert_eq!(pool.in_use(), acquired);
+        drop((burst, pool));
+        let dropped = drops.load(Ordering::Relaxed);
+        assert!(dropped == 2 || dropped == 4);
+    });
+}
+
+#[test]
+fn the_last_pool_against_the_release_of_a_burst() {
+    short_model(|| {
+        let (pool, drops) = pool_of_pairs(2);
+        let releaser = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                drop(pool.acquire_many(2)); // Activates the cache.
+                let burst = pool.acquire_many(2);
+                drop(pool);
+                drop(burst);
+            })
+        };
+        drop(pool);
+        releaser.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn a_burst_that_waits_against_two_releases() {
+    for backend in Backend::ALL {
+        model(move || {
+            let (pool, _) = pool(backend, 2);
+            let (first, second) = (pool.acquire(), pool.acquire());
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || pool.acquire_many(2).len())
+            };
+            let releaser = thread::spawn(move || drop(first));
+            drop(second);
+            releaser.join().unwrap();
+            assert_eq!(waiter.join().unwrap(), 2);
+            assert_eq!(pool.in_use(), 0);
+        });
+    }
+}
+
+/// Trims, in a thread.
+fn trimmer(pool: &CountedPool, keep: usize) -> thread::JoinHandle<()> {
+    let pool = pool.clone();
+    thread::spawn(move || pool.trim(keep))
+}
+
+// A whole batch goes from the depot to a cache, and on from the cache, while the caches are recalled.
+#[test]
+fn a_batch_of_two_that_is_taken_against_a_recall() {
+    short_model(|| {
+        let (pool, drops) = pool_of_pairs(4);
+        drop(pool.acquire_many(4));
+        pool.trim(4); // Recalled: there are two batches in the depot.
+        let trimmer = trimmer(&pool, 2);
+        let held = [pool.acquire(), pool.acquire(), pool.acquire()];
+        assert_distinct(held.iter().map(|object| &**object));
+        trimmer.join().unwrap();
+        assert_eq!(pool.in_use(), 3);
+        drop((held, pool));
+        assert!((4..=6).contains(&drops.load(Ordering::Relaxed)));
+    });
+}
+
+// A cache that is full gives a batch of two to the depot while the caches are recalled.
+#[test]
+fn a_batch_of_two_that_is_given_against_a_recall() {
+    model(|| {
+        let (pool, drops) = pool_of_pairs(6);
+        let held = [(); 5].map(|()| pool.acquire());
+        let trimmer = trimmer(&pool, 6);
+        // The fifth does not fit into the cache.
+        drop(held);
+        trimmer.join().unwrap();
+        let held = [(); 5].map(|()| pool.try_acquire_idle().unwrap());
+        assert_distinct(held.iter().map(|object| &**object));
+        assert_eq!(pool.stats().in_use, 5);
+        drop((held, pool));
+        assert_eq!(drops.load(Ordering::Relaxed), 5);
+    });
+}
+
+/// No object is another's.
+fn assert_distinct<'a>(objects: impl Iterator<Item = &'a Counted>) {
+    let mut all: Vec<_> = objects
+        .map(|object| std::ptr::from_ref(object).addr())
+        .collect();
+    let acquired = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), acquired, "an object was acquired twice");
+}
+
+// ---- The end of a pool -------------------------------------------------------------------------------
+
+#[test]
+fn the_last_pool_against_the_pool_of_a_handle() {
+    for backend in Backend::ALL {
+        short_model(move || {
+            let (pool, drops) = pool(backend, 1);
+            let object = pool.acquire();
+            let holder = thread::spawn(move || {
+                let pool = Pooled::pool(&object);
+                drop(object);
+                // If it is there it is whole, though nobody else has it any more.
+                if let Some(pool) = pool {
+                    assert_eq!(pool.in_use(), 0);
+                }
+            });
+            drop(pool);
+            holder.join().unwrap();
+            assert_eq!(drops.load(Ordering::Relaxed), 1);
+        });
+    }
+}
+
+#[test]
+fn the_last_pool_against_two_shared_handles() {
+    for backend in Backend::ALL {
+        short_model(move || {
+            let (pool, drops) = pool(backend, 1);
+            let here = Pooled::into_shared(pool.acquire());
+            let there = here.clone();
+            drop(pool);
+            let other = thread::spawn(move || {
+                let again = there.clone();
+                drop(there);
+                drop(again);
+            });
+            match SharedPooled::try_unwrap(here) {
+                // The only one, so it may be written to.
+                Ok(mut object) => {
+                    object.0 = object.0.clone();
+                    drop(object);
+                }
+                Err(here) => drop(here),
+            }
+            other.join().unwrap();
+            assert_eq!(drops.load(Ordering::Relaxed), 1);
+        });
+    }
+}
+
+// Without a bound it counts in slots, and the close adds them up.
+#[test]
+fn the_end_of_a_heap_without_a_bound() {
+    short_model(|| {
+        let (pool, drops) = pool_with(|builder| builder.backend(Backend::Heap));
+        let first = pool.acquire();
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                let second = pool.try_acquire().ok();
+                drop(pool);
+                drop(first);
+                usize::from(second.is_some())
+            })
+        };
+        pool.close();
+        drop(pool);
+        let second = other.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 1 + second);
+    });
+}
+
+#[test]
+fn the_last_pool_against_a_release_into_a_queue() {
+    short_model(|| {
+        let (pool, drops) = pool(Backend::Queue, 2);
+        let releaser = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                let first = pool.acquire();
+                let second = pool.acquire();
+                drop(first); // Activates the slot.
+                drop(pool);
+                drop(second);
+            })
+        };
+        drop(pool);
+        releaser.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn two_late_releases_into_a_queue_free_the_pool_once() {
+    short_model(|| {
+        let (pool, drops) = pool(Backend::Queue, 2);
+        let (first, second) = (pool.acquire(), pool.acquire());
+        drop(pool);
+        let releaser = thread::spawn(move || drop(first));
+        drop(second);
+        releaser.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn a_push_into_a_queue_against_close() {
+    // An array, and a list.
+    for capacity in [Some(2), None] {
+        short_model(move || {
+            let (pool, drops) = pool_with(|builder| {
+                let builder = builder.backend(Backend::Queue);
+                match capacity {
+                    Some(capacity) => builder.capacity(capacity),
+                    None => builder,
+                }
+            });
+            let (first, second) = (pool.acquire(), pool.acquire());
+            drop(first); // Activates the slot.
+            let closer = {
+                let pool = pool.clone();
+                thread::spawn(move || pool.close())
+            };
+            drop(second);
+            closer.join().unwrap();
+            // Dropped by the one or by the other, and nothing is left in the queue.
+            assert_eq!(drops.load(Ordering::Relaxed), 2);
+            let stats = pool.stats();
+            assert_eq!((stats.idle, stats.in_use), (0, 0));
+        });
+    }
+}
+
+// ---- Limits, memory, and what is asked for in advance ------------------------------------------------
+
+#[test]
+fn max_idle_against_three_releases() {
+    for backend in [Backend::Mutex, Backend::Queue, Backend::Batched] {
+        model_with(5, move || {
+            let (pool, drops) = pool_with(|builder| {
+                let builder = builder.backend(backend).capacity(4).max_idle(2);
+                match backend {
+                    Backend::Batched => builder.batch_size(1),
+                    _ => builder,
+                }
+            });
+            let [first, second, third] = [(); 3].map(|()| pool.acquire());
+            let releaser = thread::spawn(move || drop(first));
+            drop((second, third));
+            assert!(pool.idle() <= 2);
+            releaser.join().unwrap();
+            assert_eq!((pool.idle(), drops.load(Ordering::Relaxed)), (2, 1));
+        });
+    }
+}
+
+#[test]
+fn a_chunk_that_is_freed_against_growth() {
+    short_model(|| {
+        let (pool, drops) = pool(Backend::Mutex, 2);
+        drop(pool.acquire());
+        // Its chunk has no object any more.
+        let trimmer = trimmer(&pool, 0);
+        let value = Pooled::detach(pool.acquire());
+        let object = pool.attach(value).ok().unwrap();
+        trimmer.join().unwrap();
+        assert_eq!(pool.in_use(), 1);
+        drop((object, pool));
+        let dropped = drops.load(Ordering::Relaxed);
+        assert!(dropped == 1 || dropped == 2);
+    });
+}
+
+#[test]
+fn a_cache_that_is_freed_against_the_end_of_its_thread() {
+    short_model(|| {
+        let (pool, drops) = pool(Backend::Batched, 2);
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || drop(pool.acquire()))
+        };
+        pool.trim(0); // Frees the caches of threads that have ended.
+        other.join().unwrap();
+        pool.trim(1);
+        assert_eq!(pool.idle() + drops.load(Ordering::Relaxed), 1);
+        drop(pool.acquire());
+        assert_eq!(pool.in_use(), 0);
+    });
+}
+
+#[test]
+fn a_reserve_against_an_acquire_and_a_flush() {
+    model_with(5, || {
+        let (pool, drops) = pool(Backend::Batched, 2);
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                drop(pool.acquire());
+                pool.flush();
+            })
+        };
+        assert!(pool.reserve(2) <= 2);
+        let here = pool.acquire();
+        other.join().unwrap();
+        let second = pool.try_acquire();
+        assert!(second.is_ok(), "there is an object for each");
+        assert!(pool.try_acquire().is_err());
+        drop((here, second, pool));
+        assert_eq!(drops.load(Ordering::Relaxed), 2);
+    });
+}
+
+// ---- Tasks -------------------------------------------------------------------------------------------
+
+#[cfg(feature = "async")]
+mod tasks {
+    use std::future::Future;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    #[test]
+    fn a_task_that_is_polled_and_cancelled_against_a_release() {
+        for backend in Backend::ALL {
+            short_model(move || {
+                let (pool, drops) = pool(backend, 1);
+                let object = pool.acquire();
+                let releaser = thread::spawn(move || drop(object));
+                let mut future = Box::pin(pool.acquire_async());
+                let mut context = Context::from_waker(Waker::noop());
+                let mut polled = future.as_mut().poll(&mut context);
+                if polled.is_pending() {
+                    polled = future.as_mut().poll(&mut context);
+                }
+                drop(future);
+                releaser.join().unwrap();
+                let acquired = matches!(polled, Poll::Ready(Ok(_)));
+                assert_eq!(pool.in_use(), usize::from(acquired));
+                drop(polled);
+                assert!(pool.try_acquire().is_ok());
+                drop(pool);
+                assert!(drops.load(Ordering::Relaxed) >= 1);
+            });
+        }
+    }
+
+    #[test]
+    fn a_task_that_is_cancelled_against_a_release_with_a_thread_behind_it() {
+        for backend in [Backend::Batched, Backend::Mutex] {
+            model_with(5, move || {
+                let (pool, _) = pool(backend, 1);
+                let object = pool.acquire();
+                let mut future = Box::pin(pool.acquire_async());
+                let mut context = Context::from_waker(Waker::noop());
+                assert!(future.as_mut().poll(&mut context).is_pending());
+                let waiter = {
+                    let pool = pool.clone();
+                    thread::spawn(move || drop(pool.acquire()))
+                };
+                let releaser = thread::spawn(move || drop(object));
+                // Served or not: the thread gets the object.
+                drop(future);
+                releaser.join().unwrap();
+                waiter.join().unwrap();
+                assert_eq!(pool.in_use(), 0);
+            });
+        }
+    }
+}
+
+// ---- The object itself -------------------------------------------------------------------------------
+
+/// An object that loom sees being used: two threads at a time, or one that does not see what the one
+/// before it has done, fail the model.
+struct Watched(loom::cell::UnsafeCell<usize>);
+
+// SAFETY: what it holds is a number.
+unsafe impl Sync for Watched {}
+
+impl Watched {
+    fn write(&mut self, value: usize) {
+        // SAFETY: borrowed alone, if the pool is right; else loom says so.
+        self.0.with_mut(|at| unsafe { *at = value });
+    }
+
+    fn read(&self) -> usize {
+        // SAFETY: as above.
+        self.0.with(|at| unsafe { *at })
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.write(0);
+    }
+}
+
+/// Resets objects that hold anything, and finds those fit that hold nothing.
+struct Watching {
+    /// Whether every object that was used is found unfit.
+    rejects: bool,
+}
+
+impl crate::Lifecycle<Watched> for Watching {
+    fn create(&self) -> Watched {
+        Watched(loom::cell::UnsafeCell::new(0))
+    }
+
+    fn reset(&self, object: &mut Watched) {
+        object.write(0);
+    }
+
+    fn is_reusable(&self, object: &Watched) -> bool {
+        assert_eq!(object.read(), 0, "an object was validated before its reset");
+        !self.rejects
+    }
+}
+
+fn watched(
+    backend: Backend,
+    capacity: usize,
+    reset_on: ResetOn,
+    rejects: bool,
+) -> Pool<Watched, Watching> {
+    let builder = Pool::builder_for(Watching { rejects })
+        .backend(backend)
+        .capacity(capacity)
+        .reset_on(reset_on)
+        .grow_by(1);
+    let builder = match backend {
+        Backend::Batched => builder.batch_size(1),
+        _ => builder,
+    };
+    builder.build().unwrap()
+}
+
+/// Backends through which an object goes from one thread to the next, seen by loom: within a
+/// [`Queue`](Backend::Queue) the order is crossbeam's, which loom does not see, and a
+/// [`Heap`](Backend::Heap) keeps nothing.
+const HANDING_ON: [Backend; 2] = [Backend::Mutex, Backend::Batched];
+
+/// Acquires a fresh object, uses it, and gives it back.
+fn use_one(pool: &Pool<Watched, Watching>) {
+    let mut object = pool.acquire();
+    assert_eq!(object.read(), 0, "an object was not reset");
+    object.write(1);
+}
+
+#[test]
+fn an_object_that_is_used_by_one_thread_after_another() {
+    for backend in HANDING_ON {
+        for reset_on in ResetOn::ALL {
+            model_with(5, move || {
+                let pool = watched(backend, 1, reset_on, false);
+                let other = {
+                    let pool = pool.clone();
+                    thread::spawn(move || use_one(&pool))
+                };
+                use_one(&pool);
+                use_one(&pool);
+                other.join().unwrap();
+                use_one(&pool);
+                assert_eq!(pool.stats().created, 1);
+            });
+        }
+    }
+}
+
+// Out of an active cache, by one that finds nothing elsewhere.
+#[test]
+fn an_object_that_is_found_in_the_cache_of_another_thread() {
+    for reset_on in ResetOn::ALL {
+        short_model(move || {
+            let pool = watched(Backend::Batched, 2, reset_on, false);
+            drop((pool.acquire(), pool.acquire()));
+            let held = pool.acquire();
+            let mut object = pool.acquire();
+            object.write(1);
+            let other = {
+                let pool = pool.clone();
+                thread::spawn(move || {
+                    if let Ok(mut object) = pool.try_acquire() {
+                        assert_eq!(object.read(), 0);
+                        object.write(2);
+                    }
+                })
+            };
+            drop(object);
+            other.join().unwrap();
+            drop(held);
+        });
+    }
+}
+
+// By another thread than the one that used it last.
+#[test]
+fn an_object_that_is_dropped_by_another_thread() {
+    for backend in Backend::ALL {
+        for close in [false, true] {
+            short_model(move || {
+                let pool = watched(backend, 2, ResetOn::Acquire, false);
+                drop((pool.acquire(), pool.acquire())); // Activates the slot.
+                let mut object = pool.acquire();
+                object.write(1);
+                let other = {
+                    let pool = pool.clone();
+                    thread::spawn(move || match close {
+                        true => pool.close(),
+                        false => pool.trim(0),
+                    })
+                };
+                drop(object);
+                other.join().unwrap();
+            });
+        }
+    }
+}
+
+#[test]
+fn an_object_that_is_dropped_with_the_last_of_its_shared_handles() {
+    for backend in Backend::ALL {
+        short_model(move || {
+            let pool = watched(backend, 1, ResetOn::Release, false);
+            let mut object = pool.acquire();
+            object.write(1);
+            let here = Pooled::into_shared(object);
+            let there = here.clone();
+            let other = thread::spawn(move || assert_eq!(there.read(), 1));
+            assert_eq!(here.read(), 1);
+            // The last of them resets it, which nobody may read at the same time.
+            drop(here);
+            other.join().unwrap();
+            assert_eq!(pool.in_use(), 0);
+        });
+    }
+}
+
+// ---- Objects that are found unfit when they are acquired ---------------------------------------------
+
+/// The object that comes back is found unfit by the thread that waits for it.
+#[test]
+fn a_waiter_against_the_release_of_a_watched_object_that_is_unfit() {
+    for backend in HANDING_ON {
+        short_model(move || {
+            let pool = watched(backend, 1, ResetOn::Acquire, true);
+            let mut object = pool.acquire();
+            object.write(1);
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || use_one(&pool))
+            };
+            drop(object);
+            waiter.join().unwrap();
+            assert_eq!(pool.in_use(), 0);
+        });
+    }
+}
+
+/// Finds every object unfit; has the count of those dropped.
+struct Rejecting(std::sync::Arc<Counter>);
+
+impl crate::Lifecycle<Counted> for Rejecting {
+    fn create(&self) -> Counted {
+        Counted(self.0.clone())
+    }
+
+    fn reset(&self, _object: &mut Counted) {}
+
+    fn is_reusable(&self, _object: &Counted) -> bool {
+        false
+    }
+}
+
+/// A pool of one object that is unfit when it is acquired again, and how many were dropped.
+fn rejecting(backend: Backend) -> (Pool<Counted, Rejecting>, std::sync::Arc<Counter>) {
+    let drops = std::sync::Arc::new(Counter::new(0));
+    let builder = Pool::builder_for(Rejecting(drops.clone()))
+        .backend(backend)
+        .capacity(1)
+        .reset_on(ResetOn::Acquire)
+        .grow_by(1);
+    let builder = match backend {
+        Backend::Batched => builder.batch_size(1),
+        _ => builder,
+    };
+    (builder.build().unwrap(), drops)
+}
+
+/// Acquires one and drops it, in a thread.
+fn taker(pool: &Pool<Counted, Rejecting>) -> thread::JoinHandle<()> {
+    let pool = pool.clone();
+    thread::spawn(move || drop(pool.acquire()))
+}
+
+#[test]
+fn a_waiter_against_the_release_of_an_unfit_object() {
+    for backend in Backend::ALL {
+        short_model(move || {
+            let (pool, drops) = rejecting(backend);
+            let object = pool.acquire();
+            let waiter = taker(&pool);
+            drop(object);
+            waiter.join().unwrap();
+            assert_eq!(pool.in_use(), 0);
+            drop(pool);
+            assert_eq!(drops.load(Ordering::Relaxed), 2);
+        });
+    }
+}
+
+#[test]
+fn two_waiters_against_the_release_of_an_unfit_object() {
+    for backend in Backend::ALL {
+        model_with(3, move || {
+            let (pool, drops) = rejecting(backend);
+            let object = pool.acquire();
+            let waiters = [taker(&pool), taker(&pool)];
+            drop(object);
+            for waiter in waiters {
+                waiter.join().unwrap();
+            }
+            assert_eq!(pool.in_use(), 0);
+            drop(pool);
+            assert_eq!(drops.load(Ordering::Relaxed), 3);
+        });
+    }
+}
+
+/// Each finds the object that the other has left unfit, or waits for it.
+#[test]
+fn two_that_take_turns_at_an_unfit_object() {
+    for backend in Backend::ALL {
+        model_with(5, move || {
+            let (pool, drops) = rejecting(backend);
+            drop(pool.acquire());
+            let other = taker(&pool);
+            drop(pool.acquire());
+            other.join().unwrap();
+            assert_eq!(pool.in_use(), 0);
+            drop(pool);
+            assert_eq!(drops.load(Ordering::Relaxed), 3);
+        });
+    }
 }

@@ -145,6 +145,13 @@ fn memory() {
     }
     a_thread_of_many_pools_stays_flat();
     what_an_object_and_a_pool_take();
+    five_thousand_pools_in_turn_leave_nothing_behind();
+    for backend in Backend::ALL {
+        println!("{backend}");
+        #[cfg(feature = "async")]
+        tasks_that_have_waited_leave_nothing_behind(backend);
+        threads_that_have_waited_leave_nothing_behind(backend);
+    }
 }
 
 /// One by one, within a cache and beyond it, and in bursts.
@@ -753,4 +760,87 @@ fn what_an_object_and_a_pool_take() {
     let (_, after) = live();
     assert!(after - before <= 1_024, "unsync: {} bytes", after - before);
     drop(unused);
+}
+
+/// Used twice each by a thread that ends.
+fn five_thousand_pools_in_turn_leave_nothing_behind() {
+    let left = left_behind(|| {
+        let end = thread::spawn(|| {
+            let pools: Vec<_> = (0..5_000)
+                .map(|_| Pool::<Message>::builder().grow_by(1).build().unwrap())
+                .collect();
+            for _ in 0..2 {
+                pools.iter().for_each(|pool| drop(pool.acquire()));
+            }
+        });
+        end.join().unwrap();
+    });
+    assert_eq!(left, (0, 0));
+}
+
+/// The queue of waiters, and that of those served, kept the memory of the most that ever waited.
+#[cfg(feature = "async")]
+fn tasks_that_have_waited_leave_nothing_behind(backend: Backend) {
+    use std::future::Future;
+    use std::task::{Context, Waker};
+
+    const CAPACITY: usize = 1_000;
+    let pool = filled(backend, CAPACITY);
+    let wait = |tasks: usize| {
+        let held: Vec<_> = (0..CAPACITY).map(|_| pool.acquire()).collect();
+        let mut waiting: Vec<_> = (0..tasks).map(|_| Box::pin(pool.acquire_async())).collect();
+        let mut context = Context::from_waker(Waker::noop());
+        for task in &mut waiting {
+            assert!(task.as_mut().poll(&mut context).is_pending());
+        }
+        // As many as can be are served, the others leave before.
+        drop(waiting.split_off(tasks.min(CAPACITY)));
+        drop(held);
+        drop(waiting);
+        pool.trim(0);
+    };
+    wait(1);
+    let (blocks, bytes) = live();
+    wait(100_000);
+    let (blocks_after, bytes_after) = live();
+    assert!(
+        bytes_after - bytes <= 4_096 && blocks_after - blocks <= 8,
+        "{backend}: {} bytes in {} blocks",
+        bytes_after - bytes,
+        blocks_after - blocks
+    );
+}
+
+/// What threads slept on was kept, as much as was ever needed at a time.
+fn threads_that_have_waited_leave_nothing_behind(backend: Backend) {
+    let pool = bounded(backend, 1);
+    let wait = |threads: usize| {
+        let object = pool.acquire();
+        let before = pool.stats().waits;
+        let waiting: Vec<_> = (0..threads)
+            .map(|_| {
+                let pool = pool.clone();
+                thread::spawn(move || drop(pool.acquire()))
+            })
+            .collect();
+        while pool.stats().waits < before + threads {
+            thread::yield_now();
+        }
+        drop(object);
+        // Joined, not scoped: then what is local to them has ended as well.
+        waiting
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+        pool.trim(0);
+    };
+    wait(1);
+    let (blocks, bytes) = live();
+    wait(64);
+    let (blocks_after, bytes_after) = live();
+    assert!(
+        bytes_after - bytes <= 4_096 && blocks_after - blocks <= 8,
+        "{backend}: {} bytes in {} blocks",
+        bytes_after - bytes,
+        blocks_after - blocks
+    );
 }
