@@ -879,7 +879,7 @@ mod real_time {
             scope.spawn(|| {
                 pin(core);
                 if become_real_time() {
-                    for _ in 0..300 {
+                    for _ in 0..1_000 {
                         // Meanwhile the other works, and is preempted wherever it is.
                         thread::sleep(Duration::from_micros(200));
                         pool.trim(usize::MAX);
