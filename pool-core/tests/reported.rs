@@ -848,7 +848,7 @@ mod real_time {
 
     // It spun and yielded while the thread that it had preempted was inside its slot. A yield never lets a
     // thread of a lower class run, so that took until the kernel stepped in, after a second, if it does: one
-    // call in six. All of them together take less than a second if the thread sleeps instead.
+    // call in ten to a hundred. All of them together take seconds if the thread sleeps instead.
     fn a_real_time_thread_waits_for_a_preempted_one(backend: Backend) {
         // One at a time: the others would be on the same core.
         static ALONE: Mutex<()> = Mutex::new(());
@@ -879,7 +879,7 @@ mod real_time {
             scope.spawn(|| {
                 pin(core);
                 if become_real_time() {
-                    for _ in 0..300 {
+                    for _ in 0..1_000 {
                         // Meanwhile the other works, and is preempted wherever it is.
                         thread::sleep(Duration::from_micros(200));
                         pool.trim(usize::MAX);
