@@ -100,6 +100,8 @@ pub enum ResetOn {
     Release,
     /// By the thread that acquires next, which is about to touch the object anyway. Keeps the
     /// dropping thread short; an idle object keeps its last contents until then.
+    ///
+    /// An object that was made in advance and never acquired is not reset, but is asked whether it is reusable.
     Acquire,
 }
 

@@ -66,7 +66,7 @@
 //!
 //! # Costs
 //!
-//! A node is 16 bytes more than its object. A thread that uses a `Batched` pool keeps up to two batches
+//! A block is 16 bytes more than its object. A thread that uses a `Batched` pool keeps up to two batches
 //! of idle objects for itself (until someone needs them), and 72 bytes for each object of a batch. The
 //! exact bound costs nothing until the pool runs dry: then the caches are searched, at the price of one
 //! barrier on every core, at most once in 64 visits to the depot.

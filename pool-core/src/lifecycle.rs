@@ -1,4 +1,4 @@
-//! How a pool makes, resets and judges an object.
+//! How a pool makes, resets and validates an object.
 //!
 //! A pool asks its [`Lifecycle`] these three questions and nothing else. [`Derived`] passes them on
 //! to [`Poolable`]; [`Hooks`] is a pair of closures for types that are not one's own; a type of the
@@ -8,7 +8,7 @@ use core::fmt;
 
 use crate::poolable::{Place, Poolable, Ready};
 
-/// Makes, resets and judges the objects of one pool.
+/// Makes, resets and validates the objects of one pool.
 ///
 /// The hooks are called by whichever thread acquires or drops a handle, never under a lock, so a
 /// hook may use the same pool. A hook that panics costs the object it worked on, nothing else.

@@ -58,7 +58,6 @@ use crate::trace;
 /// # Ok::<(), pool_core::BuildError>(())
 /// ```
 pub struct Pool<T, L: Lifecycle<T> = Derived> {
-    /// `Send` and `Sync` where `T` is `Send` and `L` is both.
     shared: SharedRef<T, Shared<T, L>>,
 }
 
@@ -183,6 +182,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 
     /// Takes an idle object. Never makes one, never waits.
+    ///
+    /// With [`ResetOn::Acquire`](crate::ResetOn) an idle object that turns out not to be reusable is dropped, and
+    /// another is looked for. (The other acquires make it anew, and give that.)
     ///
     /// # Errors
     ///
@@ -676,6 +678,10 @@ pub struct Drain<'a, T, L: Lifecycle<T> = Derived> {
     idle: Reclaimed<T, Shared<T, L>>,
     _pool: PhantomData<&'a Pool<T, L>>,
 }
+
+// The objects are reached by value only.
+impl<T, L: Lifecycle<T>> UnwindSafe for Drain<'_, T, L> {}
+impl<T, L: Lifecycle<T>> RefUnwindSafe for Drain<'_, T, L> {}
 
 impl<T, L: Lifecycle<T>> Iterator for Drain<'_, T, L> {
     type Item = T;

@@ -116,6 +116,13 @@ table! {
     Burst<Both, Like<SyncOnly>>          => no   no   yes   yes  yes;
     Burst<Fragile, Like<()>>             => yes  yes  yes   no   yes;
 
+    // As a `Vec` of objects, of which a shared one shows none.
+    Drain<'static, Both, Like<()>>       => yes  yes  yes   yes  yes;
+    Drain<'static, SendOnly, Like<()>>   => yes  yes  yes   yes  yes;
+    Drain<'static, SyncOnly, Like<()>>   => no   no   yes   yes  yes;
+    Drain<'static, Both, Like<SendOnly>> => no   no   yes   yes  yes;
+    Drain<'static, Fragile, Like<()>>    => yes  yes  yes   yes  yes;
+
     // Says what it will make, and has made nothing: the object does not matter.
     Builder<Both, Like<()>>              => yes  yes  yes   yes  yes;
     Builder<Neither, Like<()>>           => yes  yes  yes   yes  yes;

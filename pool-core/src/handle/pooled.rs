@@ -40,8 +40,7 @@ use crate::shared::Shared;
 // One word, as the erased objects in slots are (HANDLE-WORD).
 //
 // Invariant in `T`, other than `Box`: the object outlives the handle in the pool, so it must not be replaced by
-// one that lives less long. `Send` where `T` is, and `Sync` where `T` is, and `L` is both: `pool()` gives a `Pool`
-// to a thread that only shares the handle, which needs `T: Send` too, and asks for it itself.
+// one that lives less long.
 #[repr(transparent)]
 pub struct Pooled<T, L: Lifecycle<T> = Derived> {
     acquired: Acquired<T, Shared<T, L>>,

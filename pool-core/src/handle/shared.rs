@@ -37,7 +37,6 @@ use crate::shared::Shared;
 /// }
 /// assert_eq!(pool.in_use(), 0);
 /// ```
-// `Send` and `Sync` where `T` and `L` are both.
 pub struct SharedPooled<T, L: Lifecycle<T> = Derived> {
     counted: RefCounted<T, Shared<T, L>>,
 }

@@ -73,14 +73,6 @@ pub(crate) struct RefCounted<T, P: ObjectPool<T>> {
     _pool: PhantomData<(T, P)>,
 }
 
-// SAFETY: as for `Arc`: a handle shares the object (`T: Sync`), and the last one takes it back wherever it is
-// dropped (`T: Send`); the pool as for `Object`.
-#[cfg(feature = "std")]
-unsafe impl<T: Send + Sync, P: ObjectPool<T> + Send + Sync> Send for RefCounted<T, P> {}
-// SAFETY: as above; a shared handle can be cloned.
-#[cfg(feature = "std")]
-unsafe impl<T: Send + Sync, P: ObjectPool<T> + Send + Sync> Sync for RefCounted<T, P> {}
-
 #[cfg(feature = "std")]
 impl<T, P: ObjectPool<T>> RefCounted<T, P> {
     pub(crate) fn new(object: Acquired<T, P>) -> Self {

@@ -27,6 +27,8 @@ mod owned;
 mod pages;
 #[cfg(feature = "std")]
 pub(crate) mod release;
+#[cfg(feature = "std")]
+mod send;
 mod shared_ref;
 
 use core::ptr::NonNull;

@@ -29,13 +29,6 @@ pub(crate) struct Object<T, P: ObjectPool<T>> {
     _pool: PhantomData<(T, P)>,
 }
 
-// SAFETY: the object is its `T`, hence `T: Send`. Wherever it goes it uses its pool there, as other threads do
-// (`P: Sync`), and may be what ends it (`P: Send`).
-unsafe impl<T: Send, P: ObjectPool<T> + Send + Sync> Send for Object<T, P> {}
-// SAFETY: a shared object gives a shared `T`, hence `T: Sync`, and counted references of its pool, which are
-// used and dropped on that thread: those ask for what else they need themselves.
-unsafe impl<T: Sync, P: ObjectPool<T> + Send + Sync> Sync for Object<T, P> {}
-
 // Moving the owner does not move the object.
 impl<T, P: ObjectPool<T>> Unpin for Object<T, P> {}
 
@@ -305,11 +298,6 @@ impl<T, P: ObjectPool<T>> DerefMut for Object<T, P> {
 pub(crate) struct Reclaimed<T, P: ObjectPool<T>> {
     objects: Vec<Object<T, P>>,
 }
-
-// SAFETY: shared, it gives nothing but its length, so it needs no `T: Sync`; who has a `&mut` of another thread's
-// can take objects out and drop them there (`T: Send`).
-#[cfg(feature = "std")]
-unsafe impl<T: Send, P: ObjectPool<T> + Send + Sync> Sync for Reclaimed<T, P> {}
 
 impl<T, P: ObjectPool<T>> Reclaimed<T, P> {
     pub(crate) fn new(objects: Vec<Object<T, P>>) -> Self {

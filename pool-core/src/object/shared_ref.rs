@@ -14,12 +14,6 @@ pub(crate) struct SharedRef<T, P: ObjectPool<T>> {
     _of: PhantomData<fn() -> T>,
 }
 
-// SAFETY: objects go from thread to thread through a pool (`T: Send`), none is ever shared by it; the pool is
-// used by all threads at once (`P: Sync`) and freed by any (`P: Send`).
-unsafe impl<T: Send, P: ObjectPool<T> + Send + Sync> Send for SharedRef<T, P> {}
-// SAFETY: as above; a shared reference can be cloned anyway.
-unsafe impl<T: Send, P: ObjectPool<T> + Send + Sync> Sync for SharedRef<T, P> {}
-
 impl<T, P: ObjectPool<T>> SharedRef<T, P> {
     /// # Safety
     ///

@@ -19,7 +19,7 @@ use crate::object::{Acquired, Object};
 /// let name = pool.acquire();
 /// std::thread::spawn(move || drop(name)); // cannot be sent between threads safely
 /// ```
-// Invariant in `T`, as `pool_core::Pooled` is. Neither `Send` nor `Sync`, as its pool is not `Sync`.
+// Invariant in `T`, as `pool_core::Pooled` is. Neither `Send` nor `Sync`, as a raw pointer is not.
 pub struct Pooled<T, L: Lifecycle<T> = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }
