@@ -638,18 +638,18 @@ impl Central {
                 Some(current) if !closed => current,
                 _ => break Err(AcquireError::Closed),
             };
-            if current.will_wake(waker) {
-                drop(locked);
+            // A waker may not know that it is the same, so a new one is stored once and not looked at again.
+            let is_stored = current.will_wake(waker)
+                || clone
+                    .as_mut()
+                    .map(|clone| mem::swap(current, clone))
+                    .is_some();
+            drop(locked);
+            if is_stored {
                 discard_waker(clone);
                 return Poll::Pending;
             }
-            match &mut clone {
-                Some(clone) => mem::swap(current, clone),
-                None => {
-                    drop(locked);
-                    clone = Some(waker.clone());
-                }
-            }
+            clone = Some(waker.clone());
         };
         discard_waker(clone);
         *id = None;
