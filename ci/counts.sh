@@ -37,7 +37,7 @@ instructions() {
 }
 
 # What one object takes: the difference that as many turns again make, so that start and end cancel
-# out. The turns are a multiple of 31, after which the unbounded queue needs another block.
+# out.
 object() {
     local loop=$1 turns=$2 objects=$3 few many
     shift 3
@@ -69,7 +69,7 @@ line unsync "$(minus "$(object unsync 3100 1)" "$control")" 19 "the same in the 
 line mutex "$(minus "$(object mutex 3100 1)" "$control")" 300 "the same behind one lock"
 line queue "$(minus "$(object queue 3100 1)" "$control")" 370 "the same from a queue without a bound"
 line queue-bounded "$(minus "$(object queue-bounded 3100 1)" "$control")" 315 "the same from a queue with one"
-# More than a burst copied by memcpy, in less time (backend/batched/copy.rs).
+# More than a burst copied by memcpy, in less time (local/copy.rs).
 line many "$(minus "$(object many 310 32)" "$control")" 14 "acquire_many(32) and its drop, for each object"
 line thousand "$(minus "$(object thousand 31 1000)" "$control")" 50 "bursts of 1,000, for each object, exchanges and the caller's stack included"
 collect=(--collect-atstart=no)

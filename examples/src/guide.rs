@@ -42,6 +42,3 @@ struct Inside;
 
 #[doc = include_str!("../../docs/idle-data.md")]
 struct IdleData;
-
-#[doc = include_str!("../../docs/safety.md")]
-struct Safety;

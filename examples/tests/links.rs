@@ -226,3 +226,39 @@ fn every_rust_block_of_the_guide_is_compiled() {
         }
     }
 }
+
+/// The words of `text` that name an invariant: capitals with a hyphen, such as LIFE-TAIL.
+fn invariants(text: &str) -> BTreeSet<String> {
+    const FAMILIES: [&str; 6] = ["BIAS-", "BLOCK-", "HANDLE-", "LIFE-", "SLOT-", "UNSYNC-"];
+    text.split(|c: char| !c.is_ascii_uppercase() && c != '-')
+        .filter(|word| {
+            FAMILIES
+                .iter()
+                .any(|family| word.len() > family.len() && word.starts_with(family))
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What a SAFETY comment names is stated in ARCHITECTURE.md, and what is stated there is named.
+#[test]
+fn invariants_are_stated_where_the_code_says() {
+    let mut named = BTreeSet::new();
+    let mut folders = vec![root().join("pool-core/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                named.extend(invariants(
+                    &fs::read_to_string(&path).expect("a source file"),
+                ));
+            }
+        }
+    }
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the architecture");
+    let bold = text.split("**").skip(1).step_by(2);
+    let stated: BTreeSet<_> = bold.flat_map(invariants).collect();
+    assert_eq!(named, stated);
+}
