@@ -13,8 +13,9 @@ use crate::pool::Pool;
 
 /// An object to come; from [`Pool::acquire_async`].
 ///
-/// Dropped before it is ready, it leaves the queue and passes on what it had been given. Forgotten
-/// instead (`mem::forget`), it keeps its place, and what it is given there, for ever.
+/// Dropped before it is ready, it leaves the queue and passes on what it was granted. A future that was served and is
+/// not polled keeps its object, which [`Pool::in_use`] counts. Forgotten (`mem::forget`), it keeps its place in the
+/// queue, and what it is granted there, for ever.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Acquire<'a, T, L: Lifecycle<T> = Derived> {
     pool: &'a Pool<T, L>,

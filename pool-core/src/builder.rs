@@ -49,8 +49,8 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     }
 
     /// Makes each choice that `config` makes, as if by its setter; those that it leaves open stay as
-    /// they are. So one that is applied after another wins over it, and a setter called later over
-    /// both.
+    /// they are. So a configuration that is applied later wins over an earlier one, and a setter called later wins
+    /// over both.
     ///
     /// # Examples
     ///
@@ -79,7 +79,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
 
     /// How many objects go between a thread's cache and the depot at a time; a cache holds up to
     /// twice as many, and takes 72 bytes of memory for each of the batch. (A thread whose bursts are
-    /// far above that for long earns larger exchanges, and a cache of up to nine batches.) Only for
+    /// far above that for long gets larger refills, and a cache of up to nine batches.) Only for
     /// [`Backend::Batched`], 1 to 65,536.
     ///
     /// Default: 64, or less in a pool with a small bound, so that four threads can cache without
@@ -112,16 +112,16 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         self
     }
 
-    /// How many objects may be idle; those that come back beyond are dropped. Default: no limit.
+    /// How many objects may be idle; objects that come back beyond that are dropped. Default: no limit.
     ///
-    /// Exact: within two batches a thread of the limit, releases go through the depot so that they
-    /// can be counted, which costs a lock.
+    /// Exact: in a [`Batched`](Backend::Batched) pool within two batches per thread of the limit, releases go
+    /// through the depot so that they can be counted, which costs a lock.
     pub fn max_idle(mut self, objects: usize) -> Self {
         self.choices.max_idle = Some(objects);
         self
     }
 
-    /// When a used object is wiped. Default: [`ResetOn::Release`].
+    /// When a used object is reset. Default: [`ResetOn::Release`].
     pub fn reset_on(mut self, when: ResetOn) -> Self {
         self.choices.reset_on = Some(when);
         self

@@ -17,14 +17,15 @@ const LARGEST_BATCH_SIZE: usize = 1 << 16;
 
 /// Where a pool keeps its idle objects.
 ///
-/// A value, so that a flag or a configuration file can choose; [`FromStr`] and
-/// [`Display`](fmt::Display) use the lower-case names.
+/// The backend is a runtime value, so a command-line flag or a configuration file can select it; [`FromStr`] and
+/// [`Display`](fmt::Display) use the lower-case names. What each costs on a machine is in `benches/README.md` of the
+/// repository.
 ///
 /// | | a hit costs | for |
 /// | --- | --- | --- |
-/// | [`Heap`](Backend::Heap) | one allocation | the control: what would be without a pool |
-/// | [`Mutex`](Backend::Mutex) | one lock | few threads; the simplest to reason about |
-/// | [`Queue`](Backend::Queue) | a compare-and-swap pair on a shared line | a middle way |
+/// | [`Heap`](Backend::Heap) | an allocation, about what `Box` costs | the control: what would be without a pool |
+/// | [`Mutex`](Backend::Mutex) | one uncontended lock each way | few threads; the simplest to reason about |
+/// | [`Queue`](Backend::Queue) | a compare-and-swap each way, on shared lines | first in, first out |
 /// | [`Batched`](Backend::Batched) | no lock, no atomic read-modify-write | message loops; the default |
 ///
 /// # Examples
@@ -41,14 +42,19 @@ const LARGEST_BATCH_SIZE: usize = 1 << 16;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// Keeps nothing: every acquire allocates, every drop frees. The control to measure a pool
-    /// against, and the one to look for memory errors with, since a sanitizer sees every object
-    /// come and go.
+    /// Keeps nothing: every acquire allocates, every drop frees, at about the cost of a `Box`. The control to
+    /// measure a pool against, and the backend to look for memory errors with, since a sanitizer sees every
+    /// object come and go.
+    ///
+    /// Objects are counted in thread slots, with a bound as without, so a hit writes to no line that threads
+    /// share. When the bound is near, threads use the central lock.
     Heap,
-    /// A stack under one lock.
+    /// A stack under one lock. An acquire and a release take it once each; while no other thread wants it, they cost
+    /// about what they cost with a hand-made `Mutex<Vec<Box<T>>>`.
     Mutex,
-    /// One queue for all threads: first in, first out. An array when the pool is bounded, by
-    /// 67,108,864 objects at most; else a list of blocks, which allocates a block every 31 releases.
+    /// One queue for all threads: first in, first out. A ring without a lock, with a compare-and-swap each way. It
+    /// grows while more objects are idle than ever before; in steady state it allocates nothing, with or without a
+    /// bound.
     Queue,
     /// A stack per thread, refilled and emptied by batches.
     #[default]
@@ -76,7 +82,7 @@ impl Backend {
     }
 }
 
-/// When a used object is wiped.
+/// When a used object is reset.
 ///
 /// A value with a name, as [`Backend`] is.
 ///
@@ -94,14 +100,17 @@ impl Backend {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ResetOn {
-    /// By the thread that drops the handle, before the object is anyone else's. Idle objects hold
-    /// nothing of their last user, and what they referred to is let go early.
+    /// By the thread that drops the handle, before another thread can acquire the object. Idle objects hold
+    /// nothing of their last user, and what they referred to is released early.
     #[default]
     Release,
-    /// By the thread that acquires next, which is about to touch the object anyway. Keeps the
-    /// dropping thread short; an idle object keeps its last contents until then.
+    /// By the thread that acquires next, which is about to touch the object anyway. The dropping thread
+    /// does less; an idle object keeps its last contents until then.
     ///
-    /// An object that was made in advance and never acquired is not reset, but is asked whether it is reusable.
+    /// An idle object found not reusable is then made anew in place: the caller keeps its turn among waiters, and a
+    /// timeout is not spent on another search. Only `try_acquire_idle`, which never makes an object, discards it and
+    /// looks for another. An object that was made in advance and never acquired is not reset, but `is_reusable`
+    /// is asked.
     Acquire,
 }
 
@@ -331,7 +340,7 @@ pub(crate) struct Config {
     pub(crate) capacity: Option<usize>,
     /// Objects made when the pool is built.
     pub(crate) prefill: usize,
-    /// Nodes added per growth step; `None`, as many as there are, within limits.
+    /// Blocks added per growth step; `None`, as many as there are, within limits.
     pub(crate) grow_by: Option<usize>,
     /// The most objects idle at once; `None`, no limit.
     pub(crate) max_idle: Option<usize>,

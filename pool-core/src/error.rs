@@ -219,6 +219,6 @@ unknown_name! {
 }
 
 unknown_name! {
-    /// A name does not say when an object is wiped.
+    /// A name does not say when an object is reset.
     ParseResetOnError, ResetOn, "reset_on"
 }

@@ -1,6 +1,6 @@
 //! What becomes of pools when the process forks.
 //!
-//! A child has one thread, the one that forked, and a copy of whatever the others were in the middle of. So before
+//! A child has one thread, the one that forked, and a copy of what the others were in the middle of. So before
 //! a fork every pool is stopped: its locks are seized and its slots revoked, which waits for the threads inside.
 //! After it they are released, in the parent and in the child, which has no other thread. None of this costs
 //! anything before the process forks, except that pools are registered here from their start to their end.

@@ -1,7 +1,7 @@
 //! Typed object pools for message loops that cannot afford the allocator.
 //!
-//! A struct says how it is made and wiped, a builder picks the backend, and a handle one word wide
-//! gives the object back when it drops:
+//! The derive generates the code that creates and resets a struct, a builder picks the backend, and a handle
+//! one word wide gives the object back when it drops:
 //!
 //! ```
 //! use pool_core::{Backend, Pool, Poolable};
@@ -22,7 +22,7 @@
 //! let mut order = pool.acquire();
 //! order.id = 7;
 //! order.symbol.push_str("AMZN");
-//! std::thread::spawn(move || drop(order)).join().unwrap(); // back in the pool, wiped
+//! std::thread::spawn(move || drop(order)).join().unwrap(); // back in the pool, reset
 //!
 //! let order = pool.acquire();
 //! assert_eq!((order.id, order.symbol.as_str(), order.size), (0, "", 100));
@@ -34,7 +34,7 @@
 //! Often not. An allocator takes 4 to 20 ns for a small object that a thread frees itself. A pool
 //! pays where objects are passed between threads, are costly to make (they own buffers), must be
 //! bounded, or where the allocator's worst case hurts. [`Backend::Heap`] is plain allocation behind
-//! the same words, chosen by a value: measure with it, and keep what is faster. Where one thread does
+//! the same API, chosen by a value: measure with it, and keep what is faster. Where one thread does
 //! everything, [`unsync::Pool`] is as cheap as a `Vec` of boxes; where objects live as long as each
 //! other, an arena is better than any pool.
 //!
@@ -43,33 +43,32 @@
 //! | | a hit costs | bound | for |
 //! | --- | --- | --- | --- |
 //! | [`Batched`](Backend::Batched) | no lock, no atomic read-modify-write, no fence | exact | message loops; the default |
-//! | [`Mutex`](Backend::Mutex) | one lock | exact | few threads, little traffic |
-//! | [`Queue`](Backend::Queue) | a compare-and-swap pair on a shared line | exact | first in, first out |
-//! | [`Heap`](Backend::Heap) | one allocation | exact | the control; hunting for memory errors |
+//! | [`Mutex`](Backend::Mutex) | one uncontended lock each way | exact | few threads, little traffic |
+//! | [`Queue`](Backend::Queue) | a compare-and-swap each way, on shared lines | exact | first in, first out |
+//! | [`Heap`](Backend::Heap) | an allocation, about what `Box` costs | exact | the control; hunting for memory errors |
 //! | [`unsync`] | a push and a pop | exact | one thread |
 //!
 //! # What is promised
 //!
 //! - **The bound is exact.** [`capacity`](Builder::capacity) counts every object alive, on every
-//!   backend, and [`Exhausted`](AcquireError::Exhausted) is said only when none is idle anywhere: those
-//!   in other threads' caches are found.
-//! - **Every object is destroyed exactly once**, whoever drops last: handles may outlive the pool and
-//!   the thread they came from.
-//! - **Steady state allocates nothing**, except for `Heap`, and for `Queue` without a bound, which
-//!   allocates a block every 31 releases.
-//! - **Hooks may do anything**: use the same pool, panic, take long. They run under no lock. One that
-//!   panics costs the object it worked on.
+//!   backend, and [`Exhausted`](AcquireError::Exhausted) is returned only when no object is idle anywhere: the
+//!   pool finds objects in other threads' caches.
+//! - **Every object is destroyed exactly once**: handles may outlive the pool and the thread they came from.
+//! - **Steady state allocates nothing**, except for `Heap`.
+//! - **Hooks may do anything**: use the same pool, panic, take long. They run under no lock. If a hook panics,
+//!   the pool drops the object the hook was given and stays usable.
 //! - **What the types can forbid does not compile**: a double release, a use after it, a release into
 //!   another pool, a `T` on a thread where it may not be.
-//! - **What a former user left is wiped** before anyone else can see the object; the derive wipes
-//!   every field that its author does not exempt.
+//! - **An object is reset before another thread can acquire it**; the derive resets every field that its author
+//!   does not exempt.
 //!
 //! # Costs
 //!
 //! A block is 16 bytes more than its object. A thread that uses a `Batched` pool keeps up to two batches
-//! of idle objects for itself (until someone needs them), and 72 bytes for each object of a batch. The
-//! exact bound costs nothing until the pool runs dry: then the caches are searched, at the price of one
-//! barrier on every core, at most once in 64 visits to the depot.
+//! of idle objects for itself (until another thread needs them), and 72 bytes for each object of a batch. A `Heap`
+//! pool counts in thread slots, with a bound as without, until the bound is near. The exact bound costs a hit nothing.
+//! When the pool runs dry it searches the caches, at the price of one barrier on every core, at most once in 64
+//! visits to the central lock.
 //!
 //! # Safety
 //!
@@ -82,18 +81,18 @@
 //! - `derive` (default): [`derive@Poolable`], at the price of building `syn`.
 //! - `std` (default): everything that threads share, the types of `std`, and panics that are caught.
 //!   Without it the crate needs `alloc` only, and is [`Poolable`] with its derive, [`Lifecycle`] and
-//!   [`unsync`]. A panic of a hook still costs no more than its object, but one that comes while another
-//!   unwinds aborts.
+//!   [`unsync`]. A panic of a hook still costs no more than its object, but a panic while another unwinds
+//!   aborts.
 //! - `async`: `Pool::acquire_async`, for any executor. Adds no dependency.
 //! - `serde`: [`PoolConfig`], [`Backend`] and [`ResetOn`] are read from and written to any format, with
 //!   errors that name the field; [`Stats`] and what handles hold are written. At the price of building
 //!   `serde` and its derive. (To read into an object of a pool: `T::deserialize_in_place`.)
 //! - `metrics`: `Pool::record_metrics` hands [`Stats`] to the recorder of the `metrics` facade when it
 //!   is called; nothing is counted as it happens, so a hit pays nothing.
-//! - `tracing`: events of level `DEBUG` and target `pool_core` when a pool grows, calls in the caches of
-//!   its threads, is exhausted, is waited for, or is closed, with the pool's name as field `pool`. Told
-//!   when no lock is held, so a subscriber may use the same pool (of which it hears nothing more). A hit
-//!   tells nothing and pays nothing; a visit to the depot pays a load, the making of an object another.
+//! - `tracing`: events of level `DEBUG` and target `pool_core` when a pool grows, recalls the caches of
+//!   its threads, is exhausted, is waited for, or is closed, with the pool's name as field `pool`. Events are
+//!   emitted while no lock is held, so a subscriber may use the same pool. Events caused by the subscriber itself
+//!   are suppressed. A hit emits nothing and pays nothing; a miss pays a load, the creation of an object another.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]

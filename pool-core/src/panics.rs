@@ -1,7 +1,7 @@
-//! What becomes of a panic of the user's code: hooks, and the drop of an object. Called wherever a pool
+//! What becomes of a panic of user code: hooks, and the drop of an object. Called wherever a pool
 //! runs such code.
 //!
-//! It is caught, what the pool has to do is done, and it goes on; unless the thread unwinds already,
+//! The panic is caught, the pool does what it has to do, and the panic goes on; unless the thread unwinds already,
 //! since a second panic would abort. Without `std` a panic cannot be caught, nor can a thread be asked
 //! whether it unwinds. Guards do then what has to be done on the way, and a panic of a hook or a drop
 //! while another unwinds aborts.

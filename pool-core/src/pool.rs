@@ -23,21 +23,21 @@ use crate::shared::{Miss, Shared, Taken, TakenMany};
 use crate::stats::Stats;
 use crate::trace;
 
-/// A pool of `T`. A cheap clone: all clones are one pool.
+/// A pool of `T`. `Pool` is a handle: cloning it is cheap, and all clones refer to the same pool.
 ///
 /// # Life
 ///
 /// The pool ends when its last `Pool` is dropped, on whatever thread: every idle object is dropped
-/// then, those in other threads' caches included. Handles that are still out stay valid; each drops
-/// its object when its time comes, and the last one frees the memory.
+/// then, also in other threads' caches. Handles that are still out stay valid; each drops its object when it is
+/// dropped itself, and the last one frees the memory.
 ///
 /// # Forks
 ///
 /// A child of `fork` has its own copy of the pool, and may use it, whatever other threads of its parent
-/// were doing: before the fork every pool is brought to rest, which waits for calls that are under way
-/// to get out of its locks and caches. Nobody waits in the child. What the parent's other threads held
-/// is in use there for ever, and counts under the bound. Handlers of the user's for a fork
-/// (`pthread_atfork`) must not use a pool, and a signal handler must not fork: pools may be held then.
+/// were doing: before the fork every pool is stopped, which waits for calls that are under way to leave its locks
+/// and slots. In the child, threads that waited are forgotten, and tasks that wait are served. Objects that the
+/// parent's other threads held are in use there for ever, and count under the bound. The user's handlers for a fork
+/// (`pthread_atfork`) must not use a pool, and a signal handler must not fork: pools may be locked then.
 ///
 /// # Examples
 ///
@@ -61,7 +61,7 @@ pub struct Pool<T, L: Lifecycle<T> = Derived> {
     shared: SharedRef<T, Shared<T, L>>,
 }
 
-// A hook that panics loses its object, and nothing else of the pool can be seen half done.
+// If a hook panics, its object is dropped, and nothing else of the pool can be seen half done.
 impl<T, L: Lifecycle<T>> UnwindSafe for Pool<T, L> {}
 impl<T, L: Lifecycle<T>> RefUnwindSafe for Pool<T, L> {}
 
@@ -85,7 +85,7 @@ impl<T: Poolable> Default for Pool<T> {
 }
 
 impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
-    /// Chooses as [`builder`](Pool::builder) does, for a type that is not [`Poolable`]: `create`
+    /// Like [`builder`](Pool::builder), for a type that is not [`Poolable`]: `create`
     /// makes a fresh object, `reset` puts a used one back to that state.
     ///
     /// # Examples
@@ -105,7 +105,7 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// Chooses as [`builder`](Pool::builder) does, for a lifecycle of the caller's.
+    /// Like [`builder`](Pool::builder), with a custom [`Lifecycle`].
     pub fn builder_for(lifecycle: L) -> Builder<T, L> {
         Builder::new(lifecycle)
     }
@@ -123,16 +123,20 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         Pool { shared }
     }
 
-    /// Takes an idle object, or makes one; at the bound, waits for one to come back. Those who wait are
-    /// served in the order of arrival, and nobody who comes later is served before them.
+    /// Takes an idle object, or makes one; at the bound, waits for one to come back. Waiting threads and tasks are
+    /// served first in, first out.
     ///
     /// Costs no lock, no atomic read-modify-write and no fence when the backend is
     /// [`Batched`](Backend::Batched) and the thread's cache has an object; a visit to the depot, under
     /// a lock, once per batch otherwise.
     ///
+    /// With [`ResetOn::Acquire`], an idle object found not reusable is made anew in place, so the caller keeps its
+    /// turn. An object that was never acquired is not reset.
+    ///
     /// # Panics
     ///
-    /// If the pool was [closed](Self::close), or if making the object panics.
+    /// If the pool was [closed](Self::close). If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
+    /// permit returned.
     #[inline]
     #[track_caller]
     pub fn acquire(&self) -> Pooled<T, L> {
@@ -172,7 +176,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making the object does.
+    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
+    /// permit returned.
     #[inline]
     pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
@@ -183,13 +188,18 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     /// Takes an idle object. Never makes one, never waits.
     ///
-    /// With [`ResetOn::Acquire`](crate::ResetOn) an idle object that turns out not to be reusable is dropped, and
-    /// another is looked for. (The other acquires make it anew, and give that.)
+    /// With [`ResetOn::Acquire`], an idle object found not reusable is discarded, and another is looked for. (The other
+    /// acquires make it anew in place.)
     ///
     /// # Errors
     ///
     /// [`Exhausted`](AcquireError::Exhausted) if no object is idle anywhere;
     /// [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
+    /// returned.
     #[inline]
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
@@ -200,7 +210,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     /// As [`acquire`](Self::acquire), waiting no longer than `timeout`.
     ///
-    /// An object that comes back just as the time is up is either acquired or left to others, never
+    /// An object that comes back just as the time is up is either acquired or passed on, never
     /// lost. A `timeout` beyond what the clock can count waits for ever.
     ///
     /// # Errors
@@ -209,7 +219,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making the object does.
+    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
+    /// permit returned.
     #[inline]
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
@@ -278,10 +289,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 
     /// Acquires an object as [`acquire`](Self::acquire) does, as a future: at the bound the task waits,
-    /// in one queue with threads that wait, and the thread goes on with others.
+    /// in one queue with threads that wait, and the thread goes on with other tasks.
     ///
-    /// Works with any executor: it needs no timer and no thread. Dropped before it is ready, it leaves
-    /// the queue; an object that it had been given meanwhile is passed on to the next who waits.
+    /// The future works with any executor: it needs no timer and no thread. Dropped before it is ready, it leaves
+    /// the queue; an object that it had been granted meanwhile is passed on to the next waiter. A future that was
+    /// served and is not polled keeps its object, and [`in_use`](Self::in_use) counts it.
     ///
     /// # Errors
     ///
@@ -289,7 +301,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making the object does.
+    /// When polled, if a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is
+    /// dropped then and its permit returned.
     ///
     /// # Examples
     ///
@@ -334,14 +347,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.shared.cancel_wait(waiter);
     }
 
-    /// Acquires `n` objects at once: idle ones in one visit to the thread's cache if it has as many,
-    /// one to the depot if not; made, those that are missing. At the bound, waits until `n` can be had
-    /// together, in one queue with those who wait for one: while it is first it collects what comes
-    /// back, so it is not starved, and those behind it wait until it has all.
+    /// Acquires `n` objects at once: idle objects in one visit to the thread's cache if it has as many, in one
+    /// to the depot if not; missing objects are made. At the bound, the call waits until `n` can be had together, in
+    /// one queue with the other waiters: while it is first it collects what comes back, so it is not starved, and the
+    /// waiters behind it wait until it has all.
     ///
     /// # Panics
     ///
-    /// If `n` exceeds the capacity, the pool was [closed](Self::close), or making an object panics.
+    /// If `n` exceeds the capacity, or the pool was [closed](Self::close). If a hook panics: `create`, or with
+    /// [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then, and the others go back.
     #[must_use]
     #[track_caller]
     #[inline]
@@ -384,8 +398,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making an object does; the others go back. If `n`, in a pool without a bound, exceeds the
-    /// address space.
+    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then,
+    /// and the others go back. If `n`, in a pool without a bound, exceeds the address space.
     pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
         if let Some(burst) = self.acquire_many_hit(n) {
             return Ok(burst);
@@ -450,12 +464,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// Sees to it that `n` objects are idle where any thread finds them, so that the next `n`
-    /// acquires make none. Objects in use do not count. Gives how many are idle now: fewer than `n`
-    /// only if the bound or `max_idle` stands in the way, or the pool is closed.
+    /// Makes objects until `n` are idle where any thread finds them, so that the next `n`
+    /// acquires make none. Objects in use do not count. Returns how many are idle now: fewer than `n`
+    /// only if the bound or `max_idle` does not allow as many, or the pool is closed.
     ///
     /// In a [`Batched`](Backend::Batched) pool the first thread to acquire takes a batch of them into
-    /// its cache; where several threads are to find theirs, reserve a batch more for each.
+    /// its cache; for several threads, reserve a batch more for each.
     ///
     /// A [`Heap`](Backend::Heap) pool keeps nothing idle, and makes nothing here.
     ///
@@ -514,9 +528,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.shared.trim(TrimTarget::AtMost(keep));
     }
 
-    /// Drops objects that nobody has needed for `age`: [`trim_by`](Self::trim_by) with a policy of just
-    /// that, now. Gives how many. To be called more often than each `age`, from a timer that the caller
-    /// has.
+    /// Drops objects that were not needed for `age`: [`trim_by`](Self::trim_by) with a policy of just
+    /// that, now. Returns how many. To be called more often than each `age`, from a timer of the caller.
     ///
     /// # Panics
     ///
@@ -525,11 +538,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.trim_by(&TrimPolicy::idle_for(age), Instant::now())
     }
 
-    /// Lets a policy have its way: when the period of its age is over, drops as many idle objects as
-    /// nobody has needed at any time in it, and memory as [`trim`](Self::trim) does; else does nothing
-    /// but look at `now`. Gives how many objects were dropped.
+    /// Trims by a policy: when the period of its age is over, drops as many idle objects as were not needed at any
+    /// time in it, and memory as [`trim`](Self::trim) does; else does nothing
+    /// but look at `now`. Returns how many objects were dropped.
     ///
-    /// A pool has one period, for all who call this. The first call begins it, and each that finds it
+    /// A pool has one period, for all callers. The first call begins it, and each that finds it
     /// over begins the next: an object is dropped between one and two ages after it was last needed, if
     /// calls are frequent. What counts is how many are needed at a time, not which: they are dropped as
     /// `trim` drops them, and a first-in-first-out [`Queue`](Backend::Queue) shrinks though each of its
@@ -548,7 +561,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 
     /// Takes out every object that is idle now, thread caches included. They leave the pool as they
-    /// are, without a reset; those that the iterator is dropped with are dropped.
+    /// are, without a reset. Objects left in the iterator are dropped with it.
     ///
     /// # Examples
     ///
@@ -567,7 +580,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// Closes the pool for good: later acquires fail, those that wait are woken with
+    /// Closes the pool for good: later acquires fail, waiters are woken with
     /// [`Closed`](AcquireError::Closed), idle objects are dropped now and objects in use when they
     /// come back. Closing again does nothing.
     ///
@@ -584,7 +597,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.shared.is_closed()
     }
 
-    /// The counts of the pool; see [`Stats`]. Takes the backend's lock for a moment that grows with
+    /// The counts of the pool; see [`Stats`]. Takes the central lock for a moment that grows with
     /// the number of threads that use the pool.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -615,7 +628,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.shared.counts().idle
     }
 
-    /// Objects out in handles; see [`Stats::in_use`]. 0 says that every handle was dropped.
+    /// Objects out in handles, and objects granted to waiters that have not come for them yet; see
+    /// [`Stats::in_use`]. 0 says that every handle was dropped.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.stats().in_use

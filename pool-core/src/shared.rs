@@ -6,8 +6,8 @@
 //! # Life
 //!
 //! Nothing counts references per operation. `central` holds one reference for every permit, and so for every
-//! object alive, and one for all [`Pool`](crate::Pool)s together (LIFE-REFS); whoever releases the last one
-//! frees the pool. An object that is idle is alive, so before the last `Pool` releases its reference it closes
+//! object alive, and one for all [`Pool`](crate::Pool)s together (LIFE-REFS); releasing the last one frees the
+//! pool. An object that is idle is alive, so before the last `Pool` releases its reference it closes
 //! the backend and destroys what is idle; from then on every release finds the backend closed, and destroys.
 #![allow(unsafe_code)] // Objects get their types back, and the pool's end is counted by hand.
 
@@ -100,7 +100,7 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         Some(unsafe { unerase_all(erased) })
     }
 
-    /// Keeps an object for the next who acquires; gives it back if it is not wanted. Once it is kept, the pool
+    /// Keeps an object for the next acquire; gives it back if it is not wanted. Once it is kept, the pool
     /// may be gone (LIFE-TAIL).
     pub(crate) fn put(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
         self.central

@@ -1,13 +1,10 @@
-//! What a pool tells of itself as events of the `tracing` facade, where it leaves its beaten track:
-//! called by the front door and by whoever makes an object. Without the feature `tracing` all of this
-//! is nothing.
+//! The events of a pool, for the `tracing` facade. Without the feature `tracing` all functions here are empty.
 //!
-//! A subscriber is code of the user's, which may use the same pool. So nothing is told under a lock or
-//! inside a slot: what happens there is noted ([`Unreported`]), and told by the call that comes out. A
-//! subscriber that panics costs that event only, and what it does to pools meanwhile tells nothing
-//! more.
+//! A subscriber is user code, which may use the same pool. So events are emitted while no lock is held and outside of
+//! slots: what happens there is counted ([`Unreported`]), and emitted by the call that comes out. If a subscriber
+//! panics, that event is lost and nothing else. Events caused by the subscriber itself are suppressed.
 
-// What only pools for many threads tell of.
+// What only pools for many threads emit.
 #![cfg_attr(not(feature = "std"), allow(dead_code))]
 
 #[cfg(feature = "std")]
@@ -22,7 +19,7 @@ pub(crate) fn grew(config: &Config, nodes: usize, size: usize) {
     }
 }
 
-/// The caches of all threads were called in, `times` times.
+/// The slots of all threads were revoked, `times` times.
 #[inline]
 pub(crate) fn revoked(config: &Config, times: usize) {
     if times > 0 {
@@ -30,7 +27,7 @@ pub(crate) fn revoked(config: &Config, times: usize) {
     }
 }
 
-/// An acquire of `objects` failed, since as many are not idle and may not be made.
+/// An acquire of `objects` failed: fewer are idle, and the bound does not allow to create the rest.
 #[inline]
 pub(crate) fn exhausted(config: &Config, objects: usize) {
     imp::exhausted(config, objects);
@@ -57,7 +54,7 @@ mod imp {
     use crate::panics::forget_panic;
     use crate::sync::{AtomicUsize, Ordering};
 
-    /// How much has happened under a lock that nobody has told yet.
+    /// How much has happened under a lock and is not emitted yet.
     pub(crate) struct Unreported(AtomicUsize);
 
     impl Unreported {
@@ -71,7 +68,7 @@ mod imp {
             self.0.fetch_add(more, Ordering::Relaxed);
         }
 
-        /// Takes what there is to tell, whoever noted it.
+        /// Takes what there is to emit, whichever thread noted it.
         #[inline]
         pub(crate) fn take(&self) -> usize {
             match self.0.load(Ordering::Relaxed) {
@@ -81,15 +78,15 @@ mod imp {
         }
     }
 
-    /// Runs `tell`, unless the thread is telling already: a subscriber that uses the pool would hear
-    /// of that, use it again, and so on.
+    /// Runs `tell`, unless the thread is emitting an event already: a subscriber that uses the pool would cause the
+    /// next event, and so on.
     fn once_at_a_time(tell: impl FnOnce()) {
         // Without a destructor, so it is there while the thread ends.
         thread_local!(static TELLING: Cell<bool> = const { Cell::new(false) });
         if TELLING.replace(true) {
             return;
         }
-        // The caller may have objects in hand, which are not to be lost.
+        // The caller may have objects in hand, which must not be lost.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(tell)) {
             forget_panic(panic);
         }

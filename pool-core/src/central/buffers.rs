@@ -23,8 +23,7 @@ impl Buffers {
         buffer
     }
 
-    /// Keeps a buffer, unless there are enough. What is in it is left to the caller, who has taken
-    /// it over.
+    /// Keeps a buffer, unless there are enough. Forgets what is in it, which the caller has taken over.
     pub(super) fn give(&self, mut buffer: Vec<ErasedObject>) {
         buffer.clear();
         if buffer.capacity() == 0 {
@@ -36,7 +35,7 @@ impl Buffers {
         }
     }
 
-    /// Lets go of those kept: a large burst's is as large.
+    /// Frees the buffers that are kept: that of a large burst is as large.
     pub(super) fn clear(&self) {
         let kept: Vec<_> = self.0.lock().drain(..).collect();
         drop(kept);

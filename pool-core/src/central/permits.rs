@@ -9,7 +9,7 @@ pub(crate) struct Permits {
     capacity: usize,
     /// Permits that are taken. Each keeps the pool's memory (LIFE-REFS).
     taken: usize,
-    /// Permits that were ever taken for an object, less those that came back unused.
+    /// Permits that were ever taken for an object, also if it was not created in the end.
     created: u64,
     /// Whether a [`Pool`](crate::Pool) is left. All of them together keep the pool's memory, too.
     has_pool: bool,
@@ -78,7 +78,7 @@ impl Permits {
         self.taken
     }
 
-    /// Objects ever created or attached.
+    /// Objects ever created or attached, and permits returned unused.
     pub(crate) fn created(&self) -> u64 {
         self.created
     }

@@ -1,8 +1,8 @@
 //! The fast paths: what an acquire and a release do where nothing unusual is going on.
 //!
 //! `Batched` works on the calling thread's stack alone. `Heap` takes a permit from there and puts it back.
-//! `Queue` pops from the shared queue without a slot and pushes inside of one. (`Mutex` has the central lock,
-//! and its fast path is in `central`.) A miss goes to `central`, with the slot in hand.
+//! (`Queue` pops and pushes at the shared queue inside the slot, `Mutex` has the central lock; their fast paths are in
+//! `central`.) A miss goes to `central`, with the slot in hand.
 //!
 //! On a successful push the object is no longer the caller's, nor does it keep the pool alive: the pool may
 //! have ended when the function returns (LIFE-TAIL).

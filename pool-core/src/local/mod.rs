@@ -6,7 +6,7 @@
 //! the central lock until they may activate their slots again.
 //!
 //! What a slot holds depends on the backend: `Batched` a stack of idle objects, `Heap` a number of permits,
-//! `Queue` nothing (its owner is inside while it pushes to the shared queue, so a revocation waits for it).
+//! `Queue` nothing (its owner is inside while it uses the shared queue, so a revocation waits for it).
 //!
 //! - [`registry`]: which slot the calling thread has in which pool
 //! - [`slot`]: the biased lock
@@ -150,7 +150,7 @@ impl<S: SlotState> Slots<S> {
         own.enter_locked()
     }
 
-    /// Empties the calling thread's slot into `reclaim`. The slot stays active if `keep_active` says so then.
+    /// Empties the calling thread's slot into `reclaim`. The slot is not active after that.
     pub(crate) fn flush(
         &mut self,
         own: OwnSlot<'_, S>,
@@ -282,7 +282,7 @@ unsafe fn own_at<'a, S>(address: SlotAddress) -> OwnSlot<'a, S> {
 }
 
 /// The key with which a thread finds its slot among those of one pool. Lies beside the [`Slots`] whose addresses
-/// are registered with it, so whoever can borrow the key can use the slot.
+/// are registered with it, so code that can borrow the key can use the slot.
 pub(crate) struct SlotKey<S> {
     pool: PoolId,
     _finds: PhantomData<fn() -> S>,

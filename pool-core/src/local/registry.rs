@@ -175,7 +175,7 @@ impl Drop for Registry {
 
 /// The calling thread's slot in the pool with this id, if it was used lately.
 ///
-/// PoolIds are never used twice, so an entry of a pool that is gone is never found.
+/// Ids are never used twice, so an entry of a pool that is gone is never found.
 #[inline(always)]
 pub(super) fn recent(pool: PoolId) -> Option<SlotAddress> {
     RECENT.with(|recent| {

@@ -100,7 +100,7 @@ impl<T> Arena<T> {
     }
 
     /// Frees the chunks that hold no object. Other threads can give blocks back meanwhile; a thread that
-    /// finds none vacant waits as for one that grows.
+    /// finds none vacant waits, as it does while another thread grows.
     pub(crate) fn shrink(&self) {
         if let Kind::Chunked { chunks, growth } = &self.kind {
             let _growing = growth.lock();

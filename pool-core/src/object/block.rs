@@ -117,7 +117,7 @@ impl<T> Block<T> {
         unsafe { self.room.byte_sub(Self::ROOM) }.cast()
     }
 
-    /// Where the block lies, for who frees it.
+    /// Where the block lies, to be freed.
     #[cfg(feature = "std")]
     pub(super) fn into_memory(self) -> NonNull<BlockMemory<T>> {
         self.memory()

@@ -95,7 +95,7 @@ impl<T> Chunk<T> {
     /// Frees the chunk, and has its pages leave the memory of the process at once, where the system
     /// allows that. An allocator may keep what is freed, the more so below a block that is in use.
     pub(crate) fn vacate(self) {
-        // SAFETY: the chunk's memory, in which there is no object: whoever has a `Chunk` has all its
+        // SAFETY: the chunk's memory, in which there is no object: the owner of a `Chunk` has all its
         // blocks.
         unsafe { pages::give_up(self.bytes()) };
         drop(self);

@@ -19,7 +19,7 @@ use crate::sync::{AtomicPtr, Ordering};
 #[repr(transparent)]
 pub(crate) struct ErasedObject(NonNull<()>);
 
-// SAFETY: an address. Who makes an object of it again answers for the thread it does so on; the pool that an
+// SAFETY: an address. The code that makes an object of it again answers for its thread; the pool that an
 // `ErasedObject` travels in is `Send` and `Sync` only as far as `T` is `Send`.
 unsafe impl Send for ErasedObject {}
 // SAFETY: as above; a shared `ErasedObject` can only be copied.

@@ -1,8 +1,7 @@
 //! The only way back: an object is reset, validated, and kept or destroyed.
 //!
-//! What a hook may do is settled here. It runs before the object can be seen by anyone else, under no lock
-//! and inside no slot, so it may use the same pool. If it panics, the object is destroyed, its permit goes back
-//! and the panic goes on.
+//! Hooks run here, before another thread can acquire the object, under no lock and inside no slot, so they may use
+//! the same pool. If a hook panics, the object is destroyed, its permit goes back and the panic goes on.
 #![allow(unsafe_code)] // Looks slots up, and reaches pools that another thread may free.
 
 use std::mem::ManuallyDrop;

@@ -13,7 +13,7 @@ mod place;
 pub use max_capacity::MaxCapacity;
 pub use place::{Place, Ready};
 
-/// An object that a pool can make, wipe, and hand to the next user.
+/// An object that a pool can create, reset, and hand to the next user.
 ///
 /// Usually derived. Written by hand, the rule is: after [`reset`](Self::reset) the object must be
 /// indistinguishable from what [`init`](Self::init) makes, except for memory it has allocated,

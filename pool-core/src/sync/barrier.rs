@@ -42,7 +42,7 @@ mod imp {
         const UNKNOWN: u8 = 0;
         const YES: u8 = 1;
         const NO: u8 = 2;
-        // Nobody waits for who asks first: that may take milliseconds, and a fork meanwhile would leave
+        // No thread waits for the first that asks: that may take milliseconds, and a fork meanwhile would leave
         // a child waiting for ever. To ask twice does no harm.
         static AVAILABLE: AtomicU8 = AtomicU8::new(UNKNOWN);
         // Relaxed, both: the answer says nothing about other memory.

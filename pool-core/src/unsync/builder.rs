@@ -57,13 +57,13 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         self
     }
 
-    /// How many objects may be idle; those that come back beyond are dropped. Default: no limit.
+    /// How many objects may be idle; objects that come back beyond that are dropped. Default: no limit.
     pub fn max_idle(mut self, objects: usize) -> Self {
         self.choices.max_idle = Some(objects);
         self
     }
 
-    /// When a used object is wiped. Default: [`ResetOn::Release`].
+    /// When a used object is reset. Default: [`ResetOn::Release`].
     pub fn reset_on(mut self, when: ResetOn) -> Self {
         self.choices.reset_on = Some(when);
         self

@@ -60,7 +60,7 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// Chooses as [`builder`](Pool::builder) does, for a lifecycle of the caller's.
+    /// Like [`builder`](Pool::builder), with a custom [`Lifecycle`].
     pub fn builder_for(lifecycle: L) -> Builder<T, L> {
         Builder::new(lifecycle)
     }
@@ -82,8 +82,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// At the bound, since nobody else could give an object back meanwhile; on a pool that was
-    /// closed; if making the object panics.
+    /// At the bound, since no other thread could give an object back meanwhile; on a pool that was
+    /// closed. If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped
+    /// then and its permit returned.
     #[inline]
     #[track_caller]
     pub fn acquire(&self) -> Pooled<T, L> {
@@ -111,7 +112,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making the object does.
+    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
+    /// permit returned.
     #[inline]
     pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.take_idle() {
@@ -156,7 +158,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.shared.pop().map(Pooled::new)
     }
 
-    /// An idle object that is reset only now; one that turns out not to be reusable makes way for another.
+    /// An idle object that is reset only now. An object found not reusable is discarded, and the next one is tried.
     fn take_reusable(&self) -> Option<Pooled<T, L>> {
         loop {
             if let Some(object) = self.shared.pop_to_reset()?.reset_used() {
@@ -191,8 +193,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// Sees to it that `n` objects are idle; those in use do not count. Gives how many are idle now:
-    /// fewer than `n` only if the bound or `max_idle` stands in the way, or the pool is closed.
+    /// Makes objects until `n` are idle; objects in use do not count. Returns how many are idle now:
+    /// fewer than `n` only if the bound or `max_idle` does not allow as many, or the pool is closed.
     ///
     /// # Panics
     ///
