@@ -48,7 +48,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         }
     }
 
-    /// Makes each choice that `config` makes, as if by its setter; those that it leaves open stay as
+    /// Makes each choice that `config` makes, as if by its setter; choices that it leaves open stay as
     /// they are. So a configuration that is applied later wins over an earlier one, and a setter called later wins
     /// over both.
     ///
@@ -143,7 +143,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     ///
     /// # Panics
     ///
-    /// If making an object for `prefill` does; those made before are dropped.
+    /// If making an object for `prefill` does; objects made before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
         Ok(Pool::from_config(
             self.choices.check::<T>()?,

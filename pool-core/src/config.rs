@@ -1,4 +1,4 @@
-//! What a pool can be told, as plain data: collected by the builders, and checked once.
+//! The choices of a pool, as plain data: collected by the builders, and checked once.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -9,7 +9,7 @@ use crate::object::Chunks;
 #[cfg(feature = "serde")]
 use crate::serial::objects;
 
-/// The batch size of a pool that was not told one.
+/// The default batch size.
 const DEFAULT_BATCH_SIZE: usize = 64;
 
 /// The largest batch: an exchange of more would only move memory.
@@ -227,7 +227,7 @@ pub struct PoolConfig {
 }
 
 impl PoolConfig {
-    /// Makes each choice that `other` makes, in place of its own; those that `other` leaves open stay
+    /// Makes each choice that `other` makes, in place of its own; choices that `other` leaves open stay
     /// as they are. So a configuration is laid over another: flags over a file.
     pub fn apply(&mut self, other: &PoolConfig) {
         // Every field by its name, so that none is forgotten.
@@ -302,8 +302,7 @@ impl PoolConfig {
         }
         let grow_by = grow_by.map(|grow_by| grow_by.min(capacity.unwrap_or(usize::MAX)));
         for (what, objects) in [("prefill", prefill), ("grow_by", grow_by.unwrap_or(0))] {
-            // Asked for, and given back: where it is needed, there is nobody to tell that it is not to
-            // be had.
+            // Asked for, and given back: where it is needed later, no error could be returned.
             if !Chunks::<T>::can_be_had(objects) {
                 return fail(BuildErrorKind::TooMuchMemory {
                     what,

@@ -7,7 +7,7 @@ use core::fmt;
 
 use crate::config::{Backend, ResetOn};
 
-/// A pool could not be built as told. The message names the choices that disagree, as they were
+/// A pool could not be built as configured. The message names the choices that disagree, as they were
 /// given, and what to change.
 ///
 /// # Examples

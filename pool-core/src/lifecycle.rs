@@ -1,8 +1,8 @@
 //! How a pool makes, resets and validates an object.
 //!
-//! A pool asks its [`Lifecycle`] these three questions and nothing else. [`Derived`] passes them on
-//! to [`Poolable`]; [`Hooks`] is a pair of closures for types that are not one's own; a type of the
-//! user's can carry state, such as the size of the buffers to make.
+//! A pool calls these three hooks of its [`Lifecycle`] and no others. [`Derived`] passes them on
+//! to [`Poolable`]; [`Hooks`] is a pair of closures for foreign types; a custom lifecycle
+//! can carry state, such as the size of the buffers to make.
 
 use core::fmt;
 
@@ -11,7 +11,8 @@ use crate::poolable::{Place, Poolable, Ready};
 /// Makes, resets and validates the objects of one pool.
 ///
 /// The hooks are called by whichever thread acquires or drops a handle, never under a lock, so a
-/// hook may use the same pool. A hook that panics costs the object it worked on, nothing else.
+/// hook may use the same pool. If a hook panics, the pool drops the object the hook
+/// was given and stays usable.
 ///
 /// # Examples
 ///
@@ -61,7 +62,7 @@ pub trait Lifecycle<T> {
     }
 }
 
-/// The lifecycle of a [`Poolable`] type, and the default of [`Pool`](crate::Pool): asks the type.
+/// The lifecycle of a [`Poolable`] type, and the default of [`Pool`](crate::Pool): calls the methods of the type.
 /// Has no size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Derived;

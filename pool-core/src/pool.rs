@@ -1,4 +1,4 @@
-//! The front door.
+//! `Pool`: what a user acquires from.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -475,7 +475,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making an object does; those made before stay. If `n` objects exceed the address space.
+    /// If making an object does; objects made before stay. If `n` objects exceed the address space.
     pub fn reserve(&self, n: usize) -> usize {
         let config = &self.shared.config;
         if config.backend == Backend::Heap {
@@ -514,7 +514,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.shared.flush();
     }
 
-    /// Drops idle objects until at most `keep` are left, those that were idle longest first (batch by
+    /// Drops idle objects until at most `keep` are left, the longest idle first (batch by
     /// batch, where the backend has batches). Thread caches are emptied into the depot.
     ///
     /// Memory goes back to the allocator chunk by chunk (see [`grow_by`](Builder::grow_by)): a chunk
@@ -547,7 +547,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// calls are frequent. What counts is how many are needed at a time, not which: they are dropped as
     /// `trim` drops them, and a first-in-first-out [`Queue`](Backend::Queue) shrinks though each of its
     /// objects is used in turn. What threads have in their caches counts as needed; the end of a period
-    /// empties the caches into the depot, as `trim` does, so those of a quiet thread are found in the
+    /// empties the caches into the depot, as `trim` does, so objects of a quiet thread are found in the
     /// next one.
     ///
     /// # Panics
@@ -688,7 +688,7 @@ impl<T, L: Lifecycle<T>> fmt::Debug for Pool<T, L> {
 /// The objects that were idle, on their way out of the pool; from [`Pool::drain`].
 #[must_use = "the objects are dropped with the iterator"]
 pub struct Drain<'a, T, L: Lifecycle<T> = Derived> {
-    /// Those left are destroyed with the iterator.
+    /// Objects left are destroyed with the iterator.
     idle: Reclaimed<T, Shared<T, L>>,
     _pool: PhantomData<&'a Pool<T, L>>,
 }

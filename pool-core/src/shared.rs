@@ -39,7 +39,7 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, Seized};
 use crate::trace;
 
 /// One pool.
-// The order is the layout: first what every hit reads and nobody writes.
+// The order is the layout: first what every hit reads and no thread writes.
 #[repr(C)]
 pub(crate) struct Shared<T, L> {
     /// The key with which a hit finds the thread's stack; of no pool, if the backend has none or there is more to
@@ -70,7 +70,7 @@ pub(crate) enum Taken<T, L: Lifecycle<T>> {
     Closed,
 }
 
-/// Idle objects, and permits for those that are missing.
+/// Idle objects, and permits for the missing ones.
 pub(crate) struct TakenMany<T, L: Lifecycle<T>> {
     pub(crate) idle: Vec<Pooled<T, L>>,
     pub(crate) permits: Permits<T, Shared<T, L>>,
@@ -109,7 +109,7 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
             .map_err(|erased| unsafe { Object::from_erased(erased) })
     }
 
-    /// [`put`](Self::put) of many at once; gives back those that are not wanted.
+    /// [`put`](Self::put) of many at once; gives back the objects that are not wanted.
     pub(crate) fn put_many(&self, objects: Vec<Object<T, Self>>) -> Vec<Object<T, Self>> {
         let rejected = self.central.put_many(erase_all(objects));
         // SAFETY: erased just now, and refused.
@@ -221,7 +221,7 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         trace::grew(&self.config, blocks, Chunks::<T>::block_size());
     }
 
-    /// Emits the revocations that calls to the backend have made. Those of a release, which may not touch the
+    /// Emits the revocations that calls to the backend have made. The revocations of a release, which may not touch the
     /// pool after it, are emitted by the next call that looks for an object.
     #[inline]
     fn emit_revocations(&self) {
@@ -481,7 +481,7 @@ impl<T, L> Drop for End<T, L> {
 /// The last reference was released by the caller.
 unsafe fn free<T, L>(pool: NonNull<Shared<T, L>>) {
     fork::unregister(pool);
-    // SAFETY: leaked by `SharedRef::new`, and nobody has a reference any more.
+    // SAFETY: leaked by `SharedRef::new`, and no reference is left.
     drop(unsafe { Box::from_raw(pool.as_ptr()) });
 }
 

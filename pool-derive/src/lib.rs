@@ -21,7 +21,7 @@ use crate::derive::derive;
 /// Derives `Poolable`: how an object is made, and how each of its fields is made fresh again.
 ///
 /// Every field is made and reset by its own type's `Poolable`, unless a word in
-/// `#[poolable(…)]` says otherwise, so a field that is added later is wiped as well.
+/// `#[poolable(…)]` says otherwise, so a field that is added later is reset as well.
 ///
 /// ```
 /// use pool_core::Poolable;
@@ -422,7 +422,7 @@ use crate::derive::derive;
 ///     let mut request = pool.acquire();
 ///     request.id = id;
 ///     request.body.extend_from_slice(b"the same memory every time");
-/// } // wiped, and back in the pool
+/// } // reset, and back in the pool
 /// assert_eq!(pool.stats().created, 1);
 /// # Ok(())
 /// # }

@@ -75,7 +75,7 @@ pub(crate) struct Counts {
     /// Objects ever created, and how many of them are alive.
     pub(crate) created: u64,
     pub(crate) live: usize,
-    /// Idle objects, wherever they are, and those of them in the stacks of threads.
+    /// Idle objects, wherever they are, and how many of them are in the stacks of threads.
     pub(crate) idle: usize,
     pub(crate) cached: usize,
     /// Visits to the depot.
@@ -439,7 +439,7 @@ impl Central {
         Err(AcquireError::Exhausted)
     }
 
-    /// [`put`](Self::put) of many at once, the last last; gives back those that are not wanted.
+    /// [`put`](Self::put) of many at once, the last last; gives back the objects that are not wanted.
     pub(crate) fn put_many(self: &Arc<Self>, mut objects: Vec<ErasedObject>) -> Vec<ErasedObject> {
         match self.backend {
             Backend::Heap => return objects,
@@ -771,7 +771,7 @@ impl Central {
         self.buffers.mutex().seize(|_| {});
     }
 
-    /// Lets the other threads go on. A child has none: those that waited are forgotten.
+    /// Lets the other threads go on. A child has none: threads that waited are forgotten.
     pub(crate) fn after_fork(&self, side: ForkSide, seized: &Seized) {
         self.buffers.mutex().release(seized, |_| {});
         self.state.release(seized, |state| {
@@ -1073,7 +1073,7 @@ impl Locked<'_> {
             match self.state.waiters.offer(object) {
                 Ok(wake) => wakes.add(wake),
                 Err(object) => {
-                    // Nobody else waits.
+                    // No other waiter is left.
                     let others: Vec<_> = objects.rev().chain([object]).collect();
                     let room = match self.state.closed {
                         true => 0,
@@ -1114,7 +1114,7 @@ impl Excess<'_> {
         self.left
     }
 
-    /// Moves the next few to `objects`, those idle longest first; `false` if there are no more. A few at a time,
+    /// Moves the next few to `objects`, the longest idle first; `false` if there are no more. A few at a time,
     /// so that other threads do not wait long for the lock.
     pub(crate) fn take_some(&mut self, objects: &mut Vec<ErasedObject>) -> bool {
         if self.left == 0 {

@@ -23,7 +23,7 @@ const FIRST_RING: usize = 32;
 const RINGS: usize = usize::BITS as usize - FIRST_RING.trailing_zeros() as usize;
 
 pub(crate) struct FifoQueue {
-    /// The rings so far. Those before the current one are closed and empty; a thread may still be looking at
+    /// The rings so far. The rings before the current one are closed and empty; a thread may still be looking at
     /// one, so they are kept.
     rings: [OnceLock<Box<Ring>>; RINGS],
     /// The ring in use.

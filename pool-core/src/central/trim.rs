@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// drop(pool.acquire_many(1_000)); // a burst
 ///
 /// let start = Instant::now();
-/// pool.trim_by(&policy, start); // a period begins, and nobody needs anything in it
+/// pool.trim_by(&policy, start); // a period begins, in which nothing is needed
 /// assert_eq!(pool.trim_by(&policy, start + Duration::from_secs(61)), 900);
 /// assert_eq!(pool.idle(), 100);
 /// ```
@@ -33,7 +33,7 @@ pub struct TrimPolicy {
 }
 
 impl TrimPolicy {
-    /// Drops objects that nobody has needed for `age`, all of them if need be.
+    /// Drops objects that were not needed for `age`, up to all of them.
     #[must_use]
     pub const fn idle_for(age: Duration) -> Self {
         TrimPolicy {

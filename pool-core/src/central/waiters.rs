@@ -2,7 +2,7 @@
 //!
 //! Kept under the central lock. While it is not empty no slot is active (see `local`), so whatever comes back,
 //! an object or a permit, comes to the central lock and is given to the head of the queue there and then: no
-//! other thread can take it, and it needs no search. While nobody waits, a release pays nothing for this.
+//! other thread can take it, and it needs no search. While no thread or task waits, a release pays nothing for this.
 //!
 //! A waiter for many objects collects them while it is the head. So bursts and single acquires are served in one
 //! order, and neither starves the other.
@@ -185,7 +185,7 @@ impl Waiters {
         self.head == NONE
     }
 
-    /// How many objects all waiters want together, those included that are served and have not come for them.
+    /// How many objects all waiters want together, including waiters that are served and have not come for them.
     pub(crate) fn wanted(&self) -> usize {
         self.wanted
     }
@@ -295,7 +295,7 @@ impl Waiters {
         is_it.then_some(entry)
     }
 
-    /// Grants an object to the head of the queue, or gives it back if nobody waits. The wake is for when the
+    /// Grants an object to the head of the queue, or gives it back if the queue is empty. The wake is for when the
     /// lock is given up.
     pub(crate) fn offer(&mut self, object: ErasedObject) -> Result<Option<Wake>, ErasedObject> {
         if self.is_empty() {
@@ -386,7 +386,7 @@ impl Waiters {
         }
     }
 
-    /// Takes all out of the queue; calls `rejected` with what each was granted, and gives their wakes. Those
+    /// Takes all out of the queue; calls `rejected` with what each was granted, and gives their wakes. Waiters
     /// that are served keep what they were granted.
     pub(crate) fn cancel_all(&mut self, mut rejected: impl FnMut(Grant)) -> Wakes {
         let mut wakes = Wakes::default();
@@ -441,7 +441,7 @@ impl Waiters {
     }
 
     /// Grants an object to the head of the queue, which is served by
-    /// [`pop_served_head`](Self::pop_served_head) later; gives it back if nobody waits, or if the head has
+    /// [`pop_served_head`](Self::pop_served_head) later; gives it back if the queue is empty, or if the head has
     /// enough or would need memory for it.
     pub(crate) fn offer_without_memory(
         &mut self,

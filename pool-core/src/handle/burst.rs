@@ -48,7 +48,7 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         self.handles.push(handle);
     }
 
-    /// Resets each object, for a pool that does so when they are acquired; one that is not reusable is
+    /// Resets each object, for a pool that resets on acquire; an object that is not reusable is
     /// made anew in its place.
     ///
     /// # Panics

@@ -14,11 +14,11 @@ use crate::shared::Shared;
 /// An object of a pool, given back when this is dropped.
 ///
 /// One word, with a niche, so an `Option<Pooled<T>>` is one word too. Owned: it borrows nothing,
-/// may be sent to another thread if `T` may, and may outlive the pool; it is destroyed then, when
-/// it is dropped. Like `Box`, what it does itself is done by associated functions, so that no method
-/// of `T` is hidden: `Pooled::detach(handle)`.
+/// may be sent to another thread if `T` may, and may outlive the pool; the object is destroyed then when
+/// the handle is dropped. As with `Box`, its own operations are associated functions, so that they hide no method
+/// of `T`: `Pooled::detach(handle)`.
 ///
-/// Dropping resets the object (unless the pool was told [`ResetOn::Acquire`](crate::ResetOn)), asks
+/// Dropping resets the object (unless the pool has [`ResetOn::Acquire`](crate::ResetOn)), asks
 /// whether it is reusable, and keeps or drops it. A panic of the reset goes on through the drop,
 /// unless the thread is unwinding already.
 ///
@@ -40,7 +40,7 @@ use crate::shared::Shared;
 // One word, as the erased objects in slots are (HANDLE-WORD).
 //
 // Invariant in `T`, other than `Box`: the object outlives the handle in the pool, so it must not be replaced by
-// one that lives less long.
+// a value that lives less long.
 #[repr(transparent)]
 pub struct Pooled<T, L: Lifecycle<T> = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
@@ -87,7 +87,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
         Self::into_object(this).detach()
     }
 
-    /// Drops the object instead of giving it back, without a reset: for one that is known to be
+    /// Drops the object instead of giving it back, without a reset: for an object that is known to be
     /// broken. Counts as [`discarded`](crate::Stats::discarded).
     ///
     /// # Panics
@@ -97,7 +97,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
         Self::into_object(this).discard();
     }
 
-    /// Turns the handle into one that can be cloned: for one message to many consumers. Allocates
+    /// Turns the handle into a handle that can be cloned: for one message to many consumers. Allocates
     /// nothing.
     #[must_use]
     pub fn into_shared(this: Self) -> SharedPooled<T, L> {

@@ -129,7 +129,7 @@ mod tests {
             for (skipped, room) in [(0, 1), (1, 0), (1, 2)] {
                 let from: Vec<_> = (0..skipped + n).map(|at| node(8 * (at + 1))).collect();
                 let mut to = vec![node(4); room + n + 1];
-                // SAFETY: there are `n` behind those skipped, and behind those left free.
+                // SAFETY: there are `n` behind the skipped ones, and room for `n` behind the free places.
                 unsafe { copy_run(from[skipped..].as_ptr(), to[room..].as_mut_ptr(), n) };
                 assert!(
                     to[..room]

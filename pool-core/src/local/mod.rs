@@ -281,7 +281,7 @@ unsafe fn own_at<'a, S>(address: SlotAddress) -> OwnSlot<'a, S> {
     unsafe { OwnSlot::new(slot) }
 }
 
-/// The key with which a thread finds its slot among those of one pool. Lies beside the [`Slots`] whose addresses
+/// The key with which a thread finds its slot in one pool. Lies beside the [`Slots`] whose addresses
 /// are registered with it, so code that can borrow the key can use the slot.
 pub(crate) struct SlotKey<S> {
     pool: PoolId,
@@ -326,7 +326,7 @@ impl<S> SlotKey<S> {
         unsafe { recent(self.pool) }
     }
 
-    /// The calling thread's slot: the one it has, or else the one that `register` makes. `None` for the key of
+    /// The calling thread's slot: the slot it has, or else a slot that `register` makes. `None` for the key of
     /// no pool, or if the thread is ending and can have no slot.
     #[inline]
     pub(crate) fn find_or_register(
@@ -349,7 +349,7 @@ impl<S> SlotKey<S> {
 /// inside one.
 pub(crate) struct SharedInSlots<V>(UnsafeCell<V>);
 
-// SAFETY: threads inside their slots share the value (`V: Sync`); one that replaces it drops it (`V: Send`), and
+// SAFETY: threads inside their slots share the value (`V: Sync`); a thread that replaces it drops it (`V: Send`), and
 // has it to itself (see `replace`).
 unsafe impl<V: Send + Sync> Sync for SharedInSlots<V> {}
 

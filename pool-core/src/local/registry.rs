@@ -23,7 +23,7 @@ const FRONT: usize = 2;
 /// row never evict each other.
 const TABLE: usize = 32;
 
-/// How many slots of a thread are registered before those of pools that have ended are looked for.
+/// How many slots of a thread are registered before slots of pools that have ended are looked for.
 const FIRST_PRUNE: usize = 64;
 
 /// A pool's id, and the slot that this thread has there.
@@ -115,11 +115,11 @@ struct Registration {
 /// All slots of this thread, by the pool's id.
 struct Registry {
     slots: HashMap<PoolId, Registration, BuildHasherDefault<IdHasher>>,
-    /// The number of slots at which those of pools that have ended are next looked for.
+    /// The number of slots at which slots of pools that have ended are next looked for.
     prune_at: usize,
 }
 
-/// Spreads consecutive ids (Fibonacci hashing): nobody can choose an id, so no more is needed.
+/// Spreads consecutive ids (Fibonacci hashing): no user can choose an id, so no more is needed.
 #[derive(Default)]
 struct IdHasher(u64);
 
@@ -212,7 +212,7 @@ fn recent_in_table(pool: PoolId) -> Option<SlotAddress> {
     })
 }
 
-/// The calling thread's slot in the pool with this id: the one registered before, or else one that `register`
+/// The calling thread's slot in the pool with this id: the slot registered before, or else a slot that `register`
 /// makes. `None` if the thread is ending and can have no slot; `register` is not called then.
 #[cold]
 pub(super) fn find_or_register(

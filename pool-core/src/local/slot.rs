@@ -194,7 +194,7 @@ impl<S> Slot<S> {
     }
 }
 
-/// The calling thread's slot in one pool. Not `Send`: its methods are those of the owner.
+/// The calling thread's slot in one pool. Not `Send`: its methods are for the owner.
 pub(crate) struct OwnSlot<'a, S> {
     slot: &'a Slot<S>,
     _of_this_thread: PhantomData<*const ()>,

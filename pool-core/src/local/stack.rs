@@ -37,7 +37,7 @@ impl Batch {
 
     pub(crate) fn pop(&mut self) -> Option<ErasedObject> {
         self.len = self.len.checked_sub(1)?;
-        // SAFETY: those before the old `len` were written.
+        // SAFETY: items before the old `len` were written.
         Some(unsafe { self.items[self.len].assume_init() })
     }
 
@@ -57,7 +57,7 @@ impl Batch {
     /// What is in it, the oldest first.
     pub(crate) fn objects(&self) -> &[ErasedObject] {
         let filled = &self.items[..self.len];
-        // SAFETY: those before `len` were written, and `MaybeUninit` has the layout of what it may hold.
+        // SAFETY: items before `len` were written, and `MaybeUninit` has the layout of what it may hold.
         unsafe { &*(ptr::from_ref(filled) as *const [ErasedObject]) }
     }
 
@@ -76,7 +76,7 @@ impl Batch {
 /// The most batches that a thread takes from the depot in a visit; its stack holds one more.
 const LARGEST_REFILL: usize = 8;
 
-/// How many visits of the kind that a larger refill would have spared, over those of the other kind, double the
+/// How many visits of the kind that a larger refill would have spared, over visits of the other kind, double the
 /// refill; and the other way round, halve it.
 const ADAPTS_AFTER: i32 = 256;
 
@@ -107,7 +107,7 @@ pub(crate) struct LocalStack {
     batch_size: usize,
     /// How many batches a visit takes: 1 to [`LARGEST_REFILL`].
     refill: usize,
-    /// Visits that were like the one before, less those that were not, since the refill changed.
+    /// Visits that were like the one before, less other visits, since the refill changed.
     alike: i32,
     /// Whether the last visit took; else it gave.
     took: bool,

@@ -105,7 +105,7 @@ impl<T, P: ObjectPool<T>> RefCounted<T, P> {
 
     /// The object, to be changed, if this is its only handle.
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
-        // SAFETY: the only handle, borrowed mutably, so nobody else can reach the object.
+        // SAFETY: the only handle, borrowed mutably, so no other thread can reach the object.
         self.is_unique()
             .then(|| unsafe { self.block.value().as_mut() })
     }
@@ -159,7 +159,7 @@ impl<T, P: ObjectPool<T>> Drop for RefCounted<T, P> {
             return;
         }
         self.extra_refs().load(Ordering::Acquire);
-        // The count went below its end; nobody else sees it.
+        // The count went below its end; no other thread sees it.
         self.extra_refs().store(0, Ordering::Relaxed);
         // SAFETY: the last handle, which is not used after its drop.
         drop(unsafe { self.take() });

@@ -104,7 +104,7 @@ impl<T> Arena<T> {
     pub(crate) fn shrink(&self) {
         if let Kind::Chunked { chunks, growth } = &self.kind {
             let _growing = growth.lock();
-            // Nobody adds a chunk while this thread may grow; those left in place are without any.
+            // No other thread adds a chunk while this one may grow, so the chunks left in place are empty.
             let mut all = mem::replace(&mut *chunks.lock(), Chunks::new());
             let unused = all.take_unused();
             {

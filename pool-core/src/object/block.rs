@@ -35,7 +35,7 @@ pub(super) struct Header {
 /// Room for one object.
 ///
 /// The address of the room is that of the object. The cell makes every type that points here invariant
-/// in `T`: an object outlives its handle in the pool, so it must not be replaced by one that lives less long.
+/// in `T`: an object outlives its handle in the pool, so it must not be replaced by a value that lives less long.
 #[repr(transparent)]
 struct Room<T>(UnsafeCell<MaybeUninit<T>>);
 
@@ -197,7 +197,7 @@ impl<T> Block<T> {
         never
     }
 
-    /// Creates an object in the block. One that was there is forgotten.
+    /// Creates an object in the block. An object that was there is forgotten.
     ///
     /// # Panics
     ///

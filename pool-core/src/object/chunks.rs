@@ -13,10 +13,10 @@ use core::ptr::NonNull;
 use super::block::{Block, BlockMemory};
 use super::pages;
 
-/// Blocks in the first chunk of a pool that was not told how to grow.
+/// Blocks in the first chunk of a pool without a `grow_by`.
 const FIRST_CHUNK: usize = 32;
 
-/// Past this many bytes, chunks that nobody asked for stop doubling: the chunk of one large page.
+/// Past this many bytes, chunks without a `grow_by` stop doubling: the chunk of one large page.
 const LARGEST_STEP: usize = pages::LARGE;
 
 /// Past this many times [`LARGEST_STEP`], a chunk is that part of the memory there is. The system can map
@@ -75,7 +75,7 @@ impl<T> Chunk<T> {
     pub(super) fn into_single(self) -> Block<T> {
         debug_assert_eq!(self.blocks, 1);
         let chunk = core::mem::ManuallyDrop::new(self);
-        // SAFETY: the first block of a chunk that nobody else has.
+        // SAFETY: the first block of a chunk that only the caller has.
         unsafe { Block::prepare(chunk.memory) }
     }
 
@@ -172,7 +172,7 @@ impl<T> Fresh<T> {
         Some(unsafe { Block::prepare(memory) })
     }
 
-    /// Brings in the next pages, from `memory` on. The last ones, and those of a chunk that is small, come
+    /// Brings in the next pages, from `memory` on. The last pages, and all of a small chunk, come
     /// as they are touched.
     #[cold]
     fn bring_in(&mut self, memory: NonNull<BlockMemory<T>>) {

@@ -388,7 +388,7 @@ impl<T, P: ObjectPool<T>> Iterator for Permits<T, P> {
 
     fn next(&mut self) -> Option<Permit<T, P>> {
         self.left = self.left.checked_sub(1)?;
-        // SAFETY: one of those left, which keeps the pool alive.
+        // SAFETY: one of the permits left, which keeps the pool alive.
         Some(unsafe { Permit::new(self.pool) })
     }
 }

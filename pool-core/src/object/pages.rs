@@ -1,4 +1,4 @@
-//! What the system is told of the pages under a chunk: that they are about to be used, or no more.
+//! Hints to the system about the pages under a chunk: that they are about to be used, or no longer are.
 //!
 //! Called by `chunks`. Hints, on which nothing depends but time and memory; where there is no such call
 //! they do nothing.
@@ -55,11 +55,11 @@ mod imp {
 
     pub(super) unsafe fn give_up(bytes: Range<*mut u8>) {
         let page = page();
-        // Whole pages only: what shares one with the bytes is somebody else's.
+        // Whole pages only: the rest of a page that the bytes share may be in use.
         let first = bytes.start.map_addr(|start| start.next_multiple_of(page));
         let last = bytes.end.addr() / page * page;
         if first.addr() < last {
-            // SAFETY: by contract nobody needs what is in them; an error changes nothing.
+            // SAFETY: by contract what is in them is not needed; an error changes nothing.
             unsafe { libc::madvise(first.cast(), last - first.addr(), libc::MADV_DONTNEED) };
         }
     }
@@ -87,8 +87,8 @@ pub(crate) fn prefer_large(bytes: Range<*mut u8>) {
     imp::prefer_large(bytes);
 }
 
-/// Has the pages of `bytes`, which are somebody's memory, in place before they are touched: together,
-/// which takes the system less than to bring each in by a fault.
+/// Brings in the pages of `bytes`, which are allocated memory, before they are touched: together, which takes the
+/// system less time than a fault for each.
 pub(crate) fn bring_in(bytes: Range<*mut u8>) {
     imp::bring_in(bytes);
 }

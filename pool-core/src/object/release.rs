@@ -105,7 +105,7 @@ unsafe fn release_parts<T, L: Lifecycle<T>>(start: *mut ErasedObject, len: usize
 }
 
 /// [`release_many`] to a pool that `resets` or not, where the first `reusable` are reset and what is with the
-/// next is known. Those that are reset are of the pool at `pool_ptr`.
+/// next is known. The objects that are reset are of the pool at `pool_ptr`.
 #[cold]
 #[inline(never)]
 fn release_many_slow<T, L: Lifecycle<T>>(
@@ -175,7 +175,7 @@ fn reset_run<T, L: Lifecycle<T>>(
     };
     let len = objects.len();
     let start = objects.as_ptr().addr();
-    // Told by the address, so that the loop need not count.
+    // From the address, so that the loop need not count.
     let at = |object: &SharedObject<T, L>| {
         (std::ptr::from_ref(object).addr() - start) / size_of::<ErasedObject>()
     };

@@ -61,7 +61,7 @@ pub fn hand_over<'a, S>(whole: Place<'a, S>, parts: impl Sized) -> Place<'a, S> 
 ///
 /// # Safety
 ///
-/// Each field of `S` holds a value that nobody else owns.
+/// Each field of `S` holds a value that has no other owner.
 #[inline]
 pub unsafe fn finish<S>(whole: Place<'_, S>) -> Ready<'_, S> {
     // SAFETY: a struct whose fields hold values is a value; the caller promises the former.

@@ -2,7 +2,7 @@
 //!
 //! [`Poolable`] is the whole promise. [`Place`] and [`Ready`] are how an object is made where it
 //! will live, so that a large one never crosses the stack. Implementations for the types of `std`
-//! are in [`impls`]; `#[derive(Poolable)]` writes one for a type of the user's.
+//! are in [`impls`]; `#[derive(Poolable)]` writes one for a user's type.
 
 #[doc(hidden)]
 pub mod build;

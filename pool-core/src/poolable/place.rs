@@ -68,7 +68,7 @@ impl<'a, T> Place<'a, T> {
 impl<'a, T> Place<'a, T> {
     /// Has `make` put a value here, and checks that it did.
     ///
-    /// The type of `make` does not say *whose* `Ready` it returns. Whoever goes on to treat this
+    /// The type of `make` does not say *whose* `Ready` it returns. Code that goes on to treat this
     /// memory as a `T` calls `make` through here.
     ///
     /// # Panics
@@ -161,7 +161,7 @@ impl<'a, T, const N: usize> Place<'a, [T; N]> {
             // SAFETY: `index` is within the array.
             let element = unsafe { elements.add(index) };
             // SAFETY: an element's share of the borrowed memory, lent to one call of `make`;
-            // nobody uses the whole until the loop has ended.
+            // no code uses the whole until the loop has ended.
             let memory = unsafe { &mut *element.cast::<MaybeUninit<T>>() };
             mem::forget(Place::new(memory).fill_with(&mut make));
             made.count = index + 1;
@@ -184,7 +184,7 @@ impl<T> Drop for MadeElements<T> {
     fn drop(&mut self) {
         let made = core::ptr::slice_from_raw_parts_mut(self.elements, self.count);
         // SAFETY: `write_each` counts an element once its `Ready` is forgotten, so the first
-        // `count` elements hold values that nobody else owns.
+        // `count` elements hold values that have no other owner.
         unsafe { made.drop_in_place() }
     }
 }
@@ -208,7 +208,7 @@ pub struct Ready<'a, T> {
 }
 
 impl<T> Ready<'_, T> {
-    /// Hands the value over to whoever owns the memory, and says where it stands.
+    /// Hands the value over to the owner of the memory, and says where it is.
     #[inline]
     pub(crate) fn into_ptr(self) -> NonNull<T> {
         let value = self.value;

@@ -6,7 +6,7 @@
 //! A store before a `light` and a load after it are ordered as by a sequentially consistent fence
 //! towards a thread that calls `heavy` between its own store and load.
 //!
-//! Where the system has no such call, [`available`] is `false` and nobody may rely on `light`.
+//! Where the system has no such call, [`available`] is `false` and no code may rely on `light`.
 
 #[cfg(loom)]
 mod imp {

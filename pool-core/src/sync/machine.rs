@@ -134,7 +134,7 @@ mod raw {
     }
 }
 
-/// Locks that are compiled here, and so seen by a thread sanitizer, as those of `std` are not.
+/// Locks that are compiled here, so that a thread sanitizer sees them. It does not see the locks of `std`.
 #[cfg(pool_real_fences)]
 mod raw {
     use std::time::Instant;
@@ -185,7 +185,7 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Turns of a wait that spin, and those that then give the core away. After them, the wait sleeps.
+/// Turns of a wait that spin, and turns that then give the core away. After them, the wait sleeps.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 64;
 

@@ -83,7 +83,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     ///
     /// # Panics
     ///
-    /// If making an object for `prefill` does; those made before are dropped.
+    /// If making an object for `prefill` does; objects made before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
         Ok(Pool::from_config(
             self.choices.check::<T>()?,

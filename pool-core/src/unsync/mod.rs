@@ -1,4 +1,4 @@
-//! The pool for one thread: the same words, no atomics at all.
+//! The pool for one thread: the same API, without atomics.
 //!
 //! For a loop that owns its objects: an event loop, a simulation, a parser. Neither the pool nor its
 //! handles can leave the thread, and that is checked when the program is compiled. An acquire is a

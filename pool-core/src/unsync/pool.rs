@@ -1,4 +1,4 @@
-//! The front door.
+//! `Pool`: what a user acquires from.
 
 use alloc::string::String;
 use core::fmt;
@@ -146,7 +146,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         error
     }
 
-    /// Tells of an acquire that failed.
+    /// Emits that an acquire failed.
     fn tell(&self, error: AcquireError) {
         if error == AcquireError::Exhausted {
             trace::exhausted(&self.shared.config, 1);
@@ -198,7 +198,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If making an object does; those made before stay.
+    /// If making an object does; objects made before stay.
     pub fn reserve(&self, n: usize) -> usize {
         let n = n.min(self.shared.config.max_idle.unwrap_or(usize::MAX));
         // Counted once: what hooks take meanwhile is theirs.
@@ -214,7 +214,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.idle()
     }
 
-    /// Drops idle objects until at most `keep` are left, those that were idle longest first, and frees
+    /// Drops idle objects until at most `keep` are left, the longest idle first, and frees
     /// the chunks of memory that hold no object any more.
     ///
     /// # Panics

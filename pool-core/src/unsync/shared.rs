@@ -28,7 +28,7 @@ pub(super) struct Shared<T, L: Lifecycle<T>> {
     to_reset: Stack<Object<T, Self>>,
     lifecycle: L,
     pub(super) config: Config,
-    /// Vacant blocks. Borrowed for a few instructions at a time, never while code of the user's runs
+    /// Vacant blocks. Borrowed for a few instructions at a time, never while user code runs
     /// (UNSYNC-BORROW).
     chunks: UnsafeCell<Chunks<T>>,
     pub(super) closed: Cell<bool>,
@@ -61,7 +61,7 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         self.idle.len() + self.to_reset.len()
     }
 
-    /// Takes out the idle objects beyond `keep`, those idle longest first.
+    /// Takes out the idle objects beyond `keep`, the longest idle first.
     pub(super) fn reclaim(&self, keep: usize) -> Reclaimed<T, Self> {
         let excess = self.idle().saturating_sub(keep);
         // One of the two is empty.
@@ -225,7 +225,7 @@ unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
         let shared = unsafe { pool.as_ref() };
         shared.live.set(shared.live.get() - 1);
         if shared.refs.get() == 0 && shared.live.get() == 0 {
-            // SAFETY: leaked in `new`, and nobody has a reference any more.
+            // SAFETY: leaked in `new`, and no reference is left.
             drop(unsafe { Box::from_raw(pool.as_ptr()) });
         }
     }
@@ -277,8 +277,8 @@ unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
     }
 }
 
-/// Values that left their pool. Dropped, those left are dropped; a panic of one does not keep the others, and
-/// the first goes on at the end.
+/// Values that left their pool. The values left in it are dropped with it; if a drop panics, the others are dropped all
+/// the same, and the first panic goes on at the end.
 pub(super) struct Drained<T>(vec::IntoIter<T>);
 
 impl<T> Drained<T> {

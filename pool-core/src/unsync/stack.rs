@@ -2,7 +2,7 @@
 //!
 //! As in a thread's slot of a pool for many, the end of the stack is an address and the bounds are
 //! addresses, so that an acquire and a release are a comparison, and a load or a store at the end.
-//! Nothing in here runs code of the user's.
+//! Nothing in here runs user code.
 #![allow(unsafe_code)] // A stack in raw memory.
 
 use alloc::vec::Vec;

@@ -1,5 +1,4 @@
-//! Plain values: reset assigns the fresh one. Atomics are plain too, for whoever has them to
-//! himself.
+//! Plain values: reset assigns the fresh one. Atomics are plain too, for their exclusive owner.
 
 use core::marker::{PhantomData, PhantomPinned};
 use core::ops::RangeFull;
