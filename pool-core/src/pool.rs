@@ -157,6 +157,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[inline(never)]
     #[track_caller]
     fn acquire_or_panic(&self, missed: Miss<'_>) -> Pooled<T, L> {
+        if missed.is_none()
+            && let Some(object) = self.shared.take_fast()
+        {
+            return Pooled::new(object);
+        }
         match self.acquire_slow(missed, Wait::Forever) {
             Ok(object) => object,
             Err(_) => self.closed(),

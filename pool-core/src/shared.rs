@@ -45,6 +45,7 @@ pub(crate) struct Shared<T, L> {
     /// The key with which a hit finds the thread's stack; of no pool, if the backend has none or there is more to
     /// do than a hit does.
     hit_key: SlotKey<LocalStack>,
+    fast: Fast,
     pub(crate) lifecycle: L,
     central: Arc<Central>,
     pub(crate) config: Config,
@@ -57,6 +58,17 @@ pub(crate) struct Shared<T, L> {
 
 /// A pop that missed and is not redeemed yet, if one was tried.
 pub(crate) type Miss<'a> = Option<Missed<'a, LocalStack>>;
+
+/// How an acquire gets an object that is not in the thread's stack, if nothing is unusual.
+#[derive(Clone, Copy)]
+enum Fast {
+    /// At the central lock, where all else is seen to as well.
+    None,
+    /// From a stack or queue that the threads share.
+    Pop,
+    /// By creating it.
+    Create,
+}
 
 /// What came of looking for an object.
 pub(crate) enum Taken<T, L: Lifecycle<T>> {
@@ -102,6 +114,7 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
 
     /// Keeps an object for the next who acquires; gives it back if it is not wanted. Once it is kept, the pool
     /// may be gone (LIFE-TAIL).
+    #[inline]
     pub(crate) fn put(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
         self.central
             .put(object.into_erased())
@@ -247,6 +260,11 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
                 ResetOn::Release => central.stacks(),
                 ResetOn::Acquire => SlotKey::of_no_pool(),
             },
+            fast: match (config.reset_on, config.backend) {
+                (_, Backend::Heap) => Fast::Create,
+                (ResetOn::Release, Backend::Mutex | Backend::Queue) => Fast::Pop,
+                (ResetOn::Acquire, _) | (_, Backend::Batched) => Fast::None,
+            },
             lifecycle,
             central,
             config,
@@ -270,6 +288,24 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
             permits: unsafe { Permits::new(self.as_ptr(), n - erased.len()) },
             // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
             idle: unsafe { unerase_all(erased) },
+        }
+    }
+
+    /// An object that is ready to be handed out, where that needs nothing unusual.
+    #[inline]
+    pub(crate) fn take_fast(&self) -> Option<Object<T, Shared<T, L>>> {
+        match self.fast {
+            Fast::None => None,
+            // SAFETY: it came out of `central`, which keeps no copy.
+            Fast::Pop => (self.central.pop()).map(|erased| unsafe { Object::from_erased(erased) }),
+            Fast::Create => {
+                if !self.central.take_permit() {
+                    return None;
+                }
+                // SAFETY: given out just now.
+                let permit = unsafe { Permit::new(self.as_ptr()) };
+                Some(permit.vacancy().create())
+            }
         }
     }
 

@@ -173,36 +173,42 @@ impl Central {
         })
     }
 
+    /// Takes an idle object of a `Mutex` or a `Queue`, if that needs nothing unusual.
+    #[inline]
+    pub(crate) fn pop(&self) -> Option<ErasedObject> {
+        match &self.queue {
+            Some(queue) => {
+                let inside = self.slots.at_hand()?.enter()?;
+                queue.with(inside, |queue| queue.pop())
+            }
+            None => match &mut self.state.lock().shelf {
+                Shelf::Stack(stack) => stack.pop(),
+                _ => None,
+            },
+        }
+    }
+
+    /// Takes a permit of a `Heap` that the calling thread has at hand.
+    #[inline]
+    pub(crate) fn take_permit(&self) -> bool {
+        (self.slots.at_hand()).is_some_and(|own| hit::take_permits(own, 1))
+    }
+
     /// Takes an idle object; else, with `may_create`, a permit to create one. A pop that `missed` is redeemed
     /// first.
-    #[inline]
     pub(crate) fn take(
         self: &Arc<Self>,
         missed: Option<Missed<'_, LocalStack>>,
         may_create: bool,
     ) -> Taken {
         match self.backend {
-            Backend::Mutex => {
-                if let Shelf::Stack(stack) = &mut self.state.lock().shelf
-                    && let Some(object) = stack.pop()
-                {
-                    return Taken::Idle(object);
-                }
-            }
-            Backend::Queue => {
-                if let Some(queue) = &self.queue
-                    && let Some(own) = self.slots.at_hand()
-                    && let Some(inside) = own.enter()
-                    && let Some(object) = queue.with(inside, |queue| queue.pop())
-                {
+            Backend::Mutex | Backend::Queue => {
+                if let Some(object) = self.pop() {
                     return Taken::Idle(object);
                 }
             }
             Backend::Heap => {
-                if may_create
-                    && let Some(own) = self.slots.at_hand()
-                    && hit::take_permits(own, 1)
-                {
+                if may_create && self.take_permit() {
                     return Taken::Permit;
                 }
             }

@@ -49,7 +49,10 @@ fn release_slow<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
             None => return,
         },
     };
-    put_back(object);
+    // SAFETY: the object keeps the pool alive until it is put, and it is not touched after that (LIFE-TAIL).
+    let pool = unsafe { object.pool_ptr().as_ref() };
+    // What is not wanted is destroyed.
+    drop(pool.put(object));
 }
 
 /// Keeps an object that may be kept, or destroys it if the backend does not want it.
