@@ -24,5 +24,5 @@ cargo test --target "$target" -p pool-core --all-features --lib \
     -- --skip forgotten --skip thousands_of_threads
 ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" \
     cargo test --target "$target" -p pool-core --all-features --test contract -- forgotten
-cargo run --release --target "$target" -p pool-bench --bin torture -- \
+cargo run --release --target "$target" -p torture -- \
     --seconds "$seconds" --threads 4 --steps 4000 --no-forget
