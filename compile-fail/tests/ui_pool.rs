@@ -1,7 +1,7 @@
 //! What the types forbid: one in each file of `ui_pool/fail`, which is named after it. The file of the
 //! same name in `ui_pool/pass` is how it is done, so that nothing is forbidden for another reason than
 //! it seems. (Where the compiler would quote std's sources, which not everyone has, a row of the table in
-//! `types.rs` says it instead.)
+//! `pool-core/tests/suite/types.rs` says it instead.)
 //!
 //! After a change that is meant: `TRYBUILD=overwrite ci/compile_fail.sh`, and read the diff.
 
