@@ -19,6 +19,10 @@ mod like_box;
 mod model;
 mod pitfalls;
 mod poolable;
+#[cfg(feature = "async")]
+mod reported;
+#[cfg(feature = "async")]
+mod reset_on_acquire;
 mod shown;
 mod threads;
 mod trim;

@@ -1,14 +1,12 @@
 //! `ResetOn::Acquire`: what an acquire does to an idle object before it hands it out.
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::{Counted, Script, Tally, at_rest, counted, keeps, panic_of, until};
 use pool_core::{AcquireError, Backend, Builder, Pool, ResetOn, unsync};
-use support::{Counted, Script, Tally, at_rest, counted, keeps, panic_of, until};
 
 /// The backends that keep an object, and so have one to reset.
 fn keeping() -> impl Iterator<Item = Backend> {
@@ -64,7 +62,7 @@ fn what_was_never_acquired_is_not_reset_by_try_acquire_idle() {
 #[test]
 fn what_was_never_acquired_is_not_reset_for_one_thread() {
     let tally = Tally::new();
-    let pool = unsync::Pool::builder_for(support::Counting(tally.clone()))
+    let pool = unsync::Pool::builder_for(crate::support::Counting(tally.clone()))
         .reset_on(ResetOn::Acquire)
         .prefill(4)
         .build()

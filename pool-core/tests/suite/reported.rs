@@ -1,8 +1,5 @@
 //! Faults that were found by attack and by reports about other pools: each small input with the right
 //! result.
-#![cfg(all(feature = "async", not(loom)))]
-
-mod support;
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -19,7 +16,9 @@ use std::time::Duration;
 
 use pool_core::{Acquire, AcquireError, Backend, Lifecycle, Pool, Pooled, ResetOn, unsync};
 
-use support::{BatchSizeIfAny, Counting, Script, Tally, at_rest, caches, counted, keeps, until};
+use crate::support::{
+    BatchSizeIfAny, Counting, Script, Tally, at_rest, caches, counted, keeps, until,
+};
 
 /// Runs each scenario on each backend.
 macro_rules! ladder {
@@ -34,7 +33,7 @@ macro_rules! ladder {
             $(
                 #[test]
                 fn $scenario() {
-                    super::support::within_reason(|| {
+                    crate::support::within_reason(|| {
                         super::$scenario(pool_core::Backend::$backend);
                     });
                 }
