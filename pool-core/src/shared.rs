@@ -45,7 +45,7 @@ pub(crate) struct Shared<T, L> {
     /// The key with which a hit finds the thread's stack; of no pool, if the backend has none or there is more to
     /// do than a hit does.
     hit_key: SlotKey<LocalStack>,
-    fast: Fast,
+    pub(crate) fast: Fast,
     pub(crate) lifecycle: L,
     central: Arc<Central>,
     pub(crate) config: Config,
@@ -59,14 +59,16 @@ pub(crate) struct Shared<T, L> {
 /// A pop that missed and is not redeemed yet, if one was tried.
 pub(crate) type Miss<'a> = Option<Missed<'a, LocalStack>>;
 
-/// How an acquire gets an object that is not in the thread's stack, if nothing is unusual.
-#[derive(Clone, Copy)]
-enum Fast {
-    /// At the central lock, where all else is seen to as well.
+/// Which fast path a pool has whose objects are not in the threads' stacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fast {
+    /// None: all goes by the central lock.
     None,
-    /// From a stack or queue that the threads share.
-    Pop,
-    /// By creating it.
+    /// The stack of a `Mutex`.
+    Stack,
+    /// The queue of a `Queue`.
+    Queue,
+    /// An object is created for each acquire: `Heap`.
     Create,
 }
 
@@ -112,9 +114,33 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         Some(unsafe { unerase_all(erased) })
     }
 
+    /// [`put`](Self::put) of an object to [`Fast::Stack`].
+    #[inline(always)]
+    pub(crate) fn put_stack(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
+        match self.central.push_stack(object.into_erased()) {
+            Ok(()) => Ok(()),
+            Err(erased) => self.put_slow(erased),
+        }
+    }
+
+    /// [`put`](Self::put) of an object to [`Fast::Queue`].
+    #[inline(always)]
+    pub(crate) fn put_queue(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
+        match self.central.push_queue(object.into_erased()) {
+            Ok(()) => Ok(()),
+            Err(erased) => self.put_slow(erased),
+        }
+    }
+
+    fn put_slow(&self, erased: ErasedObject) -> Result<(), Object<T, Self>> {
+        self.central
+            .put_slow(erased)
+            // SAFETY: erased by the caller, and refused.
+            .map_err(|erased| unsafe { Object::from_erased(erased) })
+    }
+
     /// Keeps an object for the next who acquires; gives it back if it is not wanted. Once it is kept, the pool
     /// may be gone (LIFE-TAIL).
-    #[inline]
     pub(crate) fn put(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
         self.central
             .put(object.into_erased())
@@ -261,8 +287,9 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
                 ResetOn::Acquire => SlotKey::of_no_pool(),
             },
             fast: match (config.reset_on, config.backend) {
-                (_, Backend::Heap) => Fast::Create,
-                (ResetOn::Release, Backend::Mutex | Backend::Queue) => Fast::Pop,
+                (ResetOn::Release, Backend::Heap) => Fast::Create,
+                (ResetOn::Release, Backend::Mutex) => Fast::Stack,
+                (ResetOn::Release, Backend::Queue) => Fast::Queue,
                 (ResetOn::Acquire, _) | (_, Backend::Batched) => Fast::None,
             },
             lifecycle,
@@ -291,22 +318,30 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
         }
     }
 
-    /// An object that is ready to be handed out, where that needs nothing unusual.
-    #[inline]
-    pub(crate) fn take_fast(&self) -> Option<Object<T, Shared<T, L>>> {
-        match self.fast {
-            Fast::None => None,
-            // SAFETY: it came out of `central`, which keeps no copy.
-            Fast::Pop => (self.central.pop()).map(|erased| unsafe { Object::from_erased(erased) }),
-            Fast::Create => {
-                if !self.central.take_permit() {
-                    return None;
-                }
-                // SAFETY: given out just now.
-                let permit = unsafe { Permit::new(self.as_ptr()) };
-                Some(permit.vacancy().create())
-            }
+    /// An idle object from [`Fast::Stack`].
+    #[inline(always)]
+    pub(crate) fn take_stack(&self) -> Option<Object<T, Shared<T, L>>> {
+        let erased = self.central.pop_stack()?;
+        // SAFETY: it came out of `central`, which keeps no copy.
+        Some(unsafe { Object::from_erased(erased) })
+    }
+
+    /// An idle object from [`Fast::Queue`].
+    #[inline(always)]
+    pub(crate) fn take_queue(&self) -> Option<Object<T, Shared<T, L>>> {
+        let erased = self.central.pop_queue()?;
+        // SAFETY: it came out of `central`, which keeps no copy.
+        Some(unsafe { Object::from_erased(erased) })
+    }
+
+    /// A permit that the thread has at hand, for [`Fast::Create`].
+    #[inline(always)]
+    pub(crate) fn take_permit(&self) -> Option<Permit<T, Shared<T, L>>> {
+        if !self.central.take_permit() {
+            return None;
         }
+        // SAFETY: given out just now.
+        Some(unsafe { Permit::new(self.as_ptr()) })
     }
 
     /// Takes an idle object; else, with `create`, a permit to create one. A pop that missed is redeemed first.
