@@ -19,10 +19,11 @@ export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1"
 
 # What forgets handles on purpose, leaks; it is asked by name, so that a test that comes to leak unnoticed
 # is found. Threads by the thousand are other tests' matter: a sanitizer's shadow of their stacks is not.
-cargo test --target "$target" -p pool-core --all-features --lib \
-    --test contract --test model --test threads --test tls --test burst --test waiting --test unsync \
-    -- --skip forgotten --skip thousands_of_threads
+cargo test --target "$target" -p pool-core --all-features --lib --test tls
+cargo test --target "$target" -p pool-core --all-features --test suite -- \
+    contract:: model:: threads:: burst:: waiting:: unsync:: \
+    --skip forgotten --skip thousands_of_threads
 ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" \
-    cargo test --target "$target" -p pool-core --all-features --test contract -- forgotten
-cargo run --release --target "$target" -p pool-bench --bin torture -- \
+    cargo test --target "$target" -p pool-core --all-features --test suite -- forgotten
+cargo run --release --target "$target" -p torture -- \
     --seconds "$seconds" --threads 4 --steps 4000 --no-forget

@@ -20,7 +20,7 @@ needs() {
 needs valgrind "apt-get install valgrind, or dnf install valgrind"
 needs objdump "apt-get install binutils, or dnf install binutils"
 
-cargo build --release -p pool-bench --bin counts
+cargo build --release -p pool-benches --bin counts
 counts="${CARGO_TARGET_DIR:-target}/release/counts"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/fallback"
 export RUSTFLAGS="${RUSTFLAGS:-} --cfg pool_no_membarrier"
-cargo test -p pool-core --lib --test contract --test model --test threads --test tls --test fork "$@"
+cargo test -p pool-core --lib --test suite --test tls --test fork "$@"

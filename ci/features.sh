@@ -20,11 +20,9 @@ for feature in $features; do
 done
 check "$(echo $features | tr ' ' ',')"
 
-for test in metrics tracing; do
-    cargo test --quiet -p pool-core --test "$test" --no-default-features --features "$test"
+for set in "" metrics tracing derive,serde,std; do
+    cargo test --quiet -p pool-core --test features --no-default-features --features "$set"
 done
-cargo test --quiet -p pool-core --test config --no-default-features --features derive,serde,std
-cargo test --quiet -p pool-core --test unsync_panics --no-default-features
 
 echo "without std" >&2
 cp Cargo.lock ci/bare/Cargo.lock # The versions that the workspace has.

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ci/torture.sh 60
-POOL_TEST_SCALE=10 cargo test --release -p pool-core --all-features --test model --test threads
+POOL_TEST_SCALE=10 cargo test --release -p pool-core --all-features --test suite -- model:: threads::
 ci/asan.sh 60
 ci/tsan.sh 60
 ci/valgrind.sh 20

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the public interface of pool-core lost or changed since a release, and whether the version says so:
 # ci/semver.sh [REVISION], by default the last tag of the form v1.2.3. (Of pool-derive, whose interface is
-# what it accepts, cargo-semver-checks sees nothing; derive_ui.rs does.)
+# what it accepts, cargo-semver-checks sees nothing; ci/compile_fail.sh does.)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

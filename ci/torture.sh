@@ -2,4 +2,4 @@
 # Tortures the library under a new seed each time: for 5 seconds, or as many as are given.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo run --release -p pool-bench --bin torture -- --seconds "${1:-5}"
+cargo run --release -p torture -- --seconds "${1:-5}"

@@ -11,7 +11,7 @@ command -v valgrind >/dev/null || {
     echo "valgrind.sh: valgrind is missing; install it: apt-get install valgrind, or dnf install valgrind" >&2
     exit 1
 }
-cargo build --release -p pool-bench --bin torture
+cargo build --release -p torture
 # What is still reachable at exit is the table of threads that parking_lot keeps for the process.
 valgrind --quiet --error-exitcode=9 --leak-check=full \
     --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible \

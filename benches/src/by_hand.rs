@@ -147,3 +147,27 @@ impl<const BODY: usize> Contender<BODY> for Boxed {
         drop(handle);
     }
 }
+
+/// `Box` of a fresh object, which is reset and dropped: what a pool that keeps nothing does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FreshBox;
+
+impl Contender for FreshBox {
+    type Handle = Box<Message>;
+
+    #[inline(always)]
+    fn acquire(&mut self) -> Self::Handle {
+        Box::new(Message::init())
+    }
+
+    #[inline(always)]
+    fn object(handle: &mut Self::Handle) -> *mut Message {
+        &raw mut **handle
+    }
+
+    #[inline(always)]
+    fn release(&mut self, mut handle: Self::Handle) {
+        handle.reset();
+        drop(handle);
+    }
+}

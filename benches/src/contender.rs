@@ -63,7 +63,17 @@ impl Pooled {
     /// If `objects` is 0.
     #[must_use]
     pub fn filled(backend: Backend, objects: usize) -> Self {
-        let pool = Pool::builder().backend(backend).capacity(objects);
+        Self::filled_in(backend, objects, objects)
+    }
+
+    /// A pool with room for `capacity` objects, of which so many are made.
+    ///
+    /// # Panics
+    ///
+    /// If `capacity` is 0, or less than `objects`.
+    #[must_use]
+    pub fn filled_in(backend: Backend, capacity: usize, objects: usize) -> Self {
+        let pool = Pool::builder().backend(backend).capacity(capacity);
         Pooled(pool.prefill(objects).build().expect("a capacity above 0"))
     }
 
@@ -85,7 +95,17 @@ impl Pooled {
     /// If `capacity` is 0.
     #[must_use]
     pub fn bounded(capacity: usize) -> Self {
-        let pool = Pool::builder().capacity(capacity).build();
+        Self::bounded_on(Backend::Batched, capacity)
+    }
+
+    /// A pool with a bound.
+    ///
+    /// # Panics
+    ///
+    /// If `capacity` is 0.
+    #[must_use]
+    pub fn bounded_on(backend: Backend, capacity: usize) -> Self {
+        let pool = Pool::builder().backend(backend).capacity(capacity).build();
         Pooled(pool.expect("a capacity above 0"))
     }
 }

@@ -7,11 +7,11 @@
 //!                                        side
 //! ```
 //!
-//! The program `pool-bench` measures the case that its user describes, with every pool and without one.
 //! [`rows`] names the comparisons, and the program `ratios` runs them. The criterion benches show the
 //! same contenders singly, in teams with the same loops, beside those of [`by_hand`] and other crates;
 //! the program `tables` prints what they found. The program `counts` is what `ci/counts.sh` counts the
-//! instructions of.
+//! instructions of. The program `pool-bench`, a package of its own in `pool-bench/`, measures the case that
+//! its user describes, with the same contenders.
 #![deny(unsafe_code)]
 
 pub mod payload;
@@ -24,5 +24,6 @@ pub mod team;
 pub mod pipeline;
 pub mod cold;
 pub mod duel;
+#[cfg(feature = "allocators")]
 pub mod rows;
 pub mod report;

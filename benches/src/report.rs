@@ -7,6 +7,7 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use crate::duel::{Outcome, cores};
+#[cfg(feature = "allocators")]
 use crate::rows::Row;
 
 /// Where and with what it was measured.
@@ -93,6 +94,7 @@ pub struct Line {
 
 impl Line {
     /// The line of a row.
+    #[cfg(feature = "allocators")]
     #[must_use]
     pub fn new(row: &Row, outcome: Outcome) -> Self {
         Line {

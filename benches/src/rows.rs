@@ -7,6 +7,7 @@ use mimalloc::MiMalloc;
 use pool_core::{Backend, Pool, Poolable};
 use tikv_jemallocator::Jemalloc;
 
+use crate::by_hand::{ByHand, FreshBox, LockedVec, Ring, Shelf};
 use crate::cold::Entrant;
 use crate::contender::{Allocator, BareVec, Contender, InTurn, Pooled, ThreadLocalVec, Unsync};
 use crate::duel::{Duel, Side, cores};
@@ -33,6 +34,9 @@ pub struct Row {
 const TEN: Pattern = Pattern::Burst(10);
 const THOUSAND: Pattern = Pattern::Burst(1000);
 const MANY: usize = 32;
+
+/// Objects in a pool that threads share, each with one in hand.
+const SHARED: usize = 64;
 
 /// A bound with plenty of room for one object in hand.
 const ROOM: usize = 10_000;
@@ -130,6 +134,69 @@ pub const ROWS: &[Row] = &[
         other: "bare Vec<Box<T>>",
         target: Some(1.2),
         duel: || over_vec(TEN, Unsync::default),
+    },
+    Row {
+        name: "mutex-by-hand",
+        ours: "mutex, one at a time",
+        other: "Mutex<Vec<Box<T>>> by hand",
+        target: Some(1.25),
+        duel: || shared_by_hand::<LockedVec>(1, Backend::Mutex),
+    },
+    Row {
+        name: "mutex-by-hand-2",
+        ours: "mutex, one at a time, 2 threads",
+        other: "Mutex<Vec<Box<T>>> by hand",
+        target: Some(1.25),
+        duel: || shared_by_hand::<LockedVec>(2, Backend::Mutex),
+    },
+    Row {
+        name: "mutex-by-hand-8",
+        ours: "mutex, one at a time, 8 threads",
+        other: "Mutex<Vec<Box<T>>> by hand",
+        target: Some(1.25),
+        duel: || shared_by_hand::<LockedVec>(8, Backend::Mutex),
+    },
+    Row {
+        name: "queue-by-hand",
+        ours: "queue, one at a time",
+        other: "ArrayQueue<Box<T>> by hand",
+        target: Some(1.25),
+        duel: || shared_by_hand::<Ring>(1, Backend::Queue),
+    },
+    Row {
+        name: "queue-by-hand-2",
+        ours: "queue, one at a time, 2 threads",
+        other: "ArrayQueue<Box<T>> by hand",
+        target: Some(1.25),
+        duel: || shared_by_hand::<Ring>(2, Backend::Queue),
+    },
+    Row {
+        name: "queue-by-hand-8",
+        ours: "queue, one at a time, 8 threads",
+        other: "ArrayQueue<Box<T>> by hand",
+        target: Some(1.25),
+        duel: || shared_by_hand::<Ring>(8, Backend::Queue),
+    },
+    Row {
+        name: "heap-box",
+        ours: "heap, one at a time",
+        other: "Box of a fresh object, and its drop",
+        target: Some(1.15),
+        duel: || heap_over_box(1),
+    },
+    Row {
+        name: "heap-box-2",
+        ours: "heap, one at a time, 2 threads",
+        other: "Box of a fresh object, and its drop",
+        target: Some(1.15),
+        duel: || heap_over_box(2),
+    },
+    Row {
+        name: "heap-box-8",
+        ours: "heap, one at a time, 8 threads",
+        other: "Box of a fresh object, and its drop",
+        target: Some(1.15),
+        duel: || heap_over_box(8),
     },
     Row {
         name: "bounded",
@@ -382,6 +449,25 @@ fn crowd(threads: usize) -> Duel {
         other: Side::solo(Pattern::Single, batched),
         scale: (threads as f64 / cores() as f64).max(1.0),
     }
+}
+
+/// Threads on one pool of a backend, over the same on what one writes by hand.
+fn shared_by_hand<S: Shelf + Send + Sync + 'static>(threads: usize, backend: Backend) -> Duel {
+    let pool = Pooled::filled_in(backend, Ring::ROOM, SHARED);
+    let by_hand = ByHand::<S>::filled(SHARED);
+    Duel::new(
+        Side::crowd(threads, Pattern::Single, move || pool.clone()),
+        Side::crowd(threads, Pattern::Single, move || by_hand.clone()),
+    )
+}
+
+/// Threads that create and drop objects, by the pool and without.
+fn heap_over_box(threads: usize) -> Duel {
+    let pool = Pooled::on(Backend::Heap);
+    Duel::new(
+        Side::crowd(threads, Pattern::Single, move || pool.clone()),
+        Side::crowd(threads, Pattern::Single, || FreshBox),
+    )
 }
 
 /// Bursts far above the batch over bursts that a cache holds: what is left of the exchanges once a

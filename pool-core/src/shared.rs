@@ -45,6 +45,7 @@ pub(crate) struct Shared<T, L> {
     /// The key with which a hit finds the thread's stack; of no pool, if the backend has none or there is more to
     /// do than a hit does.
     hit_key: SlotKey<LocalStack>,
+    pub(crate) fast: Fast,
     pub(crate) lifecycle: L,
     central: Arc<Central>,
     pub(crate) config: Config,
@@ -57,6 +58,19 @@ pub(crate) struct Shared<T, L> {
 
 /// A pop that missed and is not redeemed yet, if one was tried.
 pub(crate) type Miss<'a> = Option<Missed<'a, LocalStack>>;
+
+/// Which fast path a pool has whose objects are not in the threads' stacks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fast {
+    /// None: all goes by the central lock.
+    None,
+    /// The stack of a `Mutex`.
+    Stack,
+    /// The queue of a `Queue`.
+    Queue,
+    /// An object is created for each acquire: `Heap`.
+    Create,
+}
 
 /// What came of looking for an object.
 pub(crate) enum Taken<T, L: Lifecycle<T>> {
@@ -98,6 +112,31 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         let erased = hit::pop_many(self.hit_key.at_hand()?, n)?;
         // SAFETY: as in `pop_hit`.
         Some(unsafe { unerase_all(erased) })
+    }
+
+    /// [`put`](Self::put) of an object to [`Fast::Stack`].
+    #[inline(always)]
+    pub(crate) fn put_stack(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
+        match self.central.push_stack(object.into_erased()) {
+            Ok(()) => Ok(()),
+            Err(erased) => self.put_slow(erased),
+        }
+    }
+
+    /// [`put`](Self::put) of an object to [`Fast::Queue`].
+    #[inline(always)]
+    pub(crate) fn put_queue(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
+        match self.central.push_queue(object.into_erased()) {
+            Ok(()) => Ok(()),
+            Err(erased) => self.put_slow(erased),
+        }
+    }
+
+    fn put_slow(&self, erased: ErasedObject) -> Result<(), Object<T, Self>> {
+        self.central
+            .put_slow(erased)
+            // SAFETY: erased by the caller, and refused.
+            .map_err(|erased| unsafe { Object::from_erased(erased) })
     }
 
     /// Keeps an object for the next acquire; gives it back if it is not wanted. Once it is kept, the pool
@@ -247,6 +286,12 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
                 ResetOn::Release => central.stacks(),
                 ResetOn::Acquire => SlotKey::of_no_pool(),
             },
+            fast: match (config.reset_on, config.backend) {
+                (ResetOn::Release, Backend::Heap) => Fast::Create,
+                (ResetOn::Release, Backend::Mutex) => Fast::Stack,
+                (ResetOn::Release, Backend::Queue) => Fast::Queue,
+                (ResetOn::Acquire, _) | (_, Backend::Batched) => Fast::None,
+            },
             lifecycle,
             central,
             config,
@@ -271,6 +316,32 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
             // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
             idle: unsafe { unerase_all(erased) },
         }
+    }
+
+    /// An idle object from [`Fast::Stack`].
+    #[inline(always)]
+    pub(crate) fn take_stack(&self) -> Option<Object<T, Shared<T, L>>> {
+        let erased = self.central.pop_stack()?;
+        // SAFETY: it came out of `central`, which keeps no copy.
+        Some(unsafe { Object::from_erased(erased) })
+    }
+
+    /// An idle object from [`Fast::Queue`].
+    #[inline(always)]
+    pub(crate) fn take_queue(&self) -> Option<Object<T, Shared<T, L>>> {
+        let erased = self.central.pop_queue()?;
+        // SAFETY: it came out of `central`, which keeps no copy.
+        Some(unsafe { Object::from_erased(erased) })
+    }
+
+    /// A permit that the thread has at hand, for [`Fast::Create`].
+    #[inline(always)]
+    pub(crate) fn take_permit(&self) -> Option<Permit<T, Shared<T, L>>> {
+        if !self.central.take_permit() {
+            return None;
+        }
+        // SAFETY: given out just now.
+        Some(unsafe { Permit::new(self.as_ptr()) })
     }
 
     /// Takes an idle object; else, with `create`, a permit to create one. A pop that missed is redeemed first.

@@ -4,6 +4,7 @@
 //! The modules are the road of a derive, in order: `attr` reads what was written in the
 //! attributes, `ast` the type they stand on, `check` turns both into what is meant, `expand`
 //! writes that down as code. `fallback` is what goes out instead when there were mistakes.
+#![forbid(unsafe_code)]
 
 mod attr;
 mod ast;

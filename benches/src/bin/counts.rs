@@ -3,11 +3,13 @@
 //! What a turn costs is the difference that more turns make; `control` is what is left of a turn
 //! without a pool. [`hit_loop`], [`acquire_once`] and [`release_once`] are found by their names.
 
+use std::alloc::System;
 use std::env;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use pool_bench::contender::{Contender, Pooled, Unsync};
+use pool_bench::by_hand::{ByHand, LockedVec, Ring};
+use pool_bench::contender::{Allocator, Contender, Pooled, Unsync};
 use pool_bench::pattern::{Pattern, at_once, looping, singly};
 use pool_bench::payload::{Message, touch};
 use pool_core::{Backend, Pool, Poolable};
@@ -46,6 +48,30 @@ const LOOPS: &[Counted] = &[
     Counted {
         name: "queue-bounded",
         run: |turns| one_at_a_time(Pooled::filled(Backend::Queue, 1), turns),
+    },
+    Counted {
+        name: "heap",
+        run: |turns| singly(&mut Pooled::on(Backend::Heap), turns),
+    },
+    Counted {
+        name: "heap-bounded",
+        run: |turns| singly(&mut Pooled::bounded_on(Backend::Heap, 10_000), turns),
+    },
+    Counted {
+        name: "malloc",
+        run: |turns| singly::<7, _>(&mut Allocator(System), turns),
+    },
+    Counted {
+        name: "locked-vec",
+        run: |turns| singly(&mut ByHand::<LockedVec>::filled(1), turns),
+    },
+    Counted {
+        name: "array-queue",
+        run: |turns| singly(&mut ByHand::<Ring>::filled(1), turns),
+    },
+    Counted {
+        name: "create",
+        run: creating,
     },
     Counted {
         name: "many",
@@ -101,6 +127,24 @@ fn one_at_a_time(mut pool: Pooled, turns: usize) {
 /// A hit leaves no trace but the object: the pool that was counted was used.
 fn assert_one_was_made(pool: &Pool<Message>) {
     assert_eq!(pool.stats().created, 1);
+}
+
+/// Acquires objects that have to be created, in memory that is there.
+fn creating(turns: usize) {
+    let pool = Pool::builder().grow_by(2 * turns).build();
+    let pool: Pool<Message> = pool.expect("memory for the objects");
+    let mut held = Vec::with_capacity(turns);
+    held.push(pool.acquire());
+    for _ in 1..turns {
+        held.push(create_once(&pool));
+    }
+    assert_eq!(pool.stats().created, turns);
+}
+
+/// An acquire that creates.
+#[inline(never)]
+fn create_once(pool: &Pool<Message>) -> pool_core::Pooled<Message> {
+    pool.acquire()
 }
 
 /// Goes back and forth between an empty cache and a full one, by two visits to the depot a turn: one

@@ -1,8 +1,8 @@
 //! Measures every speed claim of the project as a ratio within one run.
 //!
 //! ```text
-//! cargo run --release -p pool-bench --bin ratios
-//! cargo run --release -p pool-bench --bin ratios -- --quick --only one-vec --only many
+//! cargo run --release -p pool-benches --bin ratios
+//! cargo run --release -p pool-benches --bin ratios -- --quick --only one-vec --only many
 //! ```
 
 use std::fs::File;

@@ -2,8 +2,8 @@
 //! figure.
 //!
 //! ```text
-//! cargo bench -p pool-bench
-//! cargo run --release -p pool-bench --bin tables > tables.md
+//! cargo bench -p pool-benches
+//! cargo run --release -p pool-benches --bin tables > tables.md
 //! ```
 
 use std::cmp::Ordering;
@@ -64,7 +64,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let all = read_figures(&directory)?;
     if all.is_empty() {
         return Err(format!(
-            "there are no figures in {}: run `cargo bench -p pool-bench` first, or say with --from \
+            "there are no figures in {}: run `cargo bench -p pool-benches` first, or say with --from \
              where criterion's directory is",
             directory.display()
         ));
@@ -134,7 +134,7 @@ fn warn_of_age<'a>(figures: impl Iterator<Item = &'a Figure> + Clone) {
     if apart > ONE_RUN {
         eprintln!(
             "warning: these rows were measured up to {} hours apart; for ratios of one run, remove \
-             criterion's directory and run `cargo bench -p pool-bench` again",
+             criterion's directory and run `cargo bench -p pool-benches` again",
             apart.as_secs() / 3600
         );
     }

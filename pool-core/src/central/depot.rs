@@ -139,8 +139,13 @@ impl Depot {
             stack.visit(true);
         }
         self.take_excess_spares(stack);
-        let rest = self.full.len().saturating_sub(stack.refill());
-        stack.incoming.extend(self.full.drain(rest..));
+        while stack.incoming.len() < stack.refill()
+            && let Some(batch) = self.full.pop_back()
+        {
+            stack.incoming.push(batch);
+        }
+        // The oldest first.
+        stack.incoming.reverse();
         if stack.incoming.is_empty() {
             let spare = self.spare();
             stack.incoming.push(mem::replace(&mut self.partial, spare));
@@ -151,14 +156,18 @@ impl Depot {
     /// Takes over the batches that the owner of a full stack has copied out; gives how many.
     pub(super) fn take_over(&mut self, stack: &mut LocalStack) -> usize {
         let given = stack.outgoing.len();
-        self.full.extend(stack.outgoing.drain(..));
+        for batch in stack.outgoing.drain(..) {
+            self.full.push_back(batch);
+        }
         if self.adapts && given > 0 {
             stack.visit(false);
         }
         // For the next time.
         let wanted = stack.given().saturating_sub(stack.spares.len());
-        let rest = self.spares.len().saturating_sub(wanted);
-        stack.spares.extend(self.spares.drain(rest..));
+        let found = wanted.min(self.spares.len());
+        for spare in self.spares.drain(self.spares.len() - found..) {
+            stack.spares.push(spare);
+        }
         given
     }
 
@@ -181,8 +190,12 @@ impl Depot {
     }
 
     fn take_excess_spares(&mut self, stack: &mut LocalStack) {
-        let kept = stack.given().min(stack.spares.len());
-        self.spares.extend(stack.spares.drain(kept..));
+        let kept = stack.given();
+        while stack.spares.len() > kept
+            && let Some(spare) = stack.spares.pop()
+        {
+            self.spares.push(spare);
+        }
     }
 
     /// Takes out the `n` objects that have been idle longest, or all.

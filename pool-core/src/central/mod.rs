@@ -173,9 +173,53 @@ impl Central {
         })
     }
 
+    /// Pops from the stack of a `Mutex`, if that needs nothing unusual.
+    #[inline(always)]
+    pub(crate) fn pop_stack(&self) -> Option<ErasedObject> {
+        match &mut self.state.lock().shelf {
+            Shelf::Stack(stack) => stack.pop_fast(),
+            _ => None,
+        }
+    }
+
+    /// Pushes to the stack of a `Mutex`, if that needs nothing unusual; else gives the object back. The rest as
+    /// for [`put`](Self::put).
+    #[inline(always)]
+    pub(crate) fn push_stack(&self, object: ErasedObject) -> Result<(), ErasedObject> {
+        match &mut self.state.lock().shelf {
+            Shelf::Stack(stack) => stack.push_fast(object),
+            _ => Err(object),
+        }
+    }
+
+    /// Pops from the queue of a `Queue`, if the calling thread may enter its slot.
+    #[inline(always)]
+    pub(crate) fn pop_queue(&self) -> Option<ErasedObject> {
+        let queue = self.queue.as_ref()?;
+        let inside = self.slots.at_hand()?.enter()?;
+        queue.with(inside, |queue| queue.pop())
+    }
+
+    /// Pushes to the queue of a `Queue`, if the calling thread may enter its slot; else gives the object back.
+    /// The rest as for [`put`](Self::put).
+    #[inline(always)]
+    pub(crate) fn push_queue(&self, object: ErasedObject) -> Result<(), ErasedObject> {
+        match (&self.queue, self.slots.at_hand().and_then(Own::enter)) {
+            (Some(queue), Some(inside)) => queue.with(inside, |queue| queue.push(object)),
+            (_, Some(inside)) => inside.work(|_, top| (Err(object), top)),
+            (_, None) => Err(object),
+        }
+    }
+
+    /// Takes a permit of a `Heap` that the calling thread has at hand.
+    #[inline]
+    pub(crate) fn take_permit(&self) -> bool {
+        (self.slots.at_hand()).is_some_and(|own| hit::take_permits(own, 1))
+    }
+
     /// Takes an idle object; else, with `may_create`, a permit to create one. A pop that `missed` is redeemed
     /// first.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(
         self: &Arc<Self>,
         missed: Option<Missed<'_, LocalStack>>,
@@ -183,26 +227,17 @@ impl Central {
     ) -> Taken {
         match self.backend {
             Backend::Mutex => {
-                if let Shelf::Stack(stack) = &mut self.state.lock().shelf
-                    && let Some(object) = stack.pop()
-                {
+                if let Some(object) = self.pop_stack() {
                     return Taken::Idle(object);
                 }
             }
             Backend::Queue => {
-                if let Some(queue) = &self.queue
-                    && let Some(own) = self.slots.at_hand()
-                    && let Some(inside) = own.enter()
-                    && let Some(object) = queue.with(inside, |queue| queue.pop())
-                {
+                if let Some(object) = self.pop_queue() {
                     return Taken::Idle(object);
                 }
             }
             Backend::Heap => {
-                if may_create
-                    && let Some(own) = self.slots.at_hand()
-                    && hit::take_permits(own, 1)
-                {
+                if may_create && self.take_permit() {
                     return Taken::Permit;
                 }
             }
@@ -279,38 +314,26 @@ impl Central {
     ///
     /// Once kept, the object may be acquired, and at the end of the pool destroyed, and the pool with it: the
     /// caller must not touch either again (LIFE-TAIL).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(self: &Arc<Self>, object: ErasedObject) -> Result<(), ErasedObject> {
-        match self.backend {
+        let object = match self.backend {
             Backend::Heap => return Err(object),
-            Backend::Mutex => {
-                let state = &mut *self.state.lock();
-                if let Shelf::Stack(stack) = &mut state.shelf
-                    && !state.closed
-                    && state.waiters.is_empty()
-                    && stack.len() < self.max_idle
-                {
-                    stack.push(object);
-                    return Ok(());
-                }
-            }
-            Backend::Queue => {
-                if let Some(queue) = &self.queue
-                    && let Some(own) = self.slots.at_hand()
-                    && let Some(inside) = own.enter()
-                    && queue.with(inside, |queue| queue.push(object).is_ok())
-                {
-                    return Ok(());
-                }
-            }
-            Backend::Batched => {}
-        }
+            Backend::Mutex => match self.push_stack(object) {
+                Ok(()) => return Ok(()),
+                Err(object) => object,
+            },
+            Backend::Queue => match self.push_queue(object) {
+                Ok(()) => return Ok(()),
+                Err(object) => object,
+            },
+            Backend::Batched => object,
+        };
         self.put_slow(object)
     }
 
     #[cold]
     #[inline(never)]
-    fn put_slow(self: &Arc<Self>, object: ErasedObject) -> Result<(), ErasedObject> {
+    pub(crate) fn put_slow(self: &Arc<Self>, object: ErasedObject) -> Result<(), ErasedObject> {
         let own = self.own_slot();
         if self.backend == Backend::Batched
             && let Some(own) = own
@@ -351,32 +374,34 @@ impl Central {
     /// The lock, with a batch or a larger ring at hand in case the shelf needs one for `more` objects: no memory is
     /// asked for under the lock.
     fn lock_with_room(&self, more: usize) -> Locked<'_> {
-        let (mut spare, mut next_ring) = (None, None);
+        let locked = self.lock();
+        if locked.state.shelf.has_memory_for(more) {
+            return locked;
+        }
+        drop(locked);
+        self.lock_with_new_room(more)
+    }
+
+    #[cold]
+    fn lock_with_new_room(&self, more: usize) -> Locked<'_> {
         loop {
+            let queue = match &self.lock().state.shelf {
+                Shelf::Queue(queue) => Some(queue.clone()),
+                _ => None,
+            };
+            let larger = queue.map(|queue| queue.larger(more));
+            let spare = match larger {
+                Some(_) => None,
+                None => Some(Batch::new(self.batch_size)),
+            };
             let mut locked = self.lock();
-            match &mut locked.state.shelf {
-                Shelf::Depot(depot, _) => {
-                    if let Some(spare) = spare.take() {
-                        depot.add_spare(spare);
-                    }
-                    if !depot.needs_spare() {
-                        return locked;
-                    }
-                    drop(locked);
-                    spare = Some(Batch::new(self.batch_size));
-                }
-                Shelf::Queue(queue) => {
-                    if let Some(next) = next_ring.take() {
-                        queue.grow(next);
-                    }
-                    if !queue.needs_larger_ring(more) {
-                        return locked;
-                    }
-                    let queue = queue.clone();
-                    drop(locked);
-                    next_ring = Some(queue.larger_ring(more));
-                }
-                Shelf::None | Shelf::Stack(_) => return locked,
+            if let Some(larger) = larger {
+                drop(locked.replace_queue(larger));
+            } else if let (Shelf::Depot(depot, _), Some(spare)) = (&mut locked.state.shelf, spare) {
+                depot.add_spare(spare);
+            }
+            if locked.state.shelf.has_memory_for(more) {
+                return locked;
             }
         }
     }
@@ -580,28 +605,31 @@ impl Central {
         let parker = locked.state.waiters.take_parker();
         // What threads are granted is kept in the child of a fork, which can ask for no memory then.
         let granted = locked.state.waiters.wanted().saturating_add(n);
-        locked.state.shelf.reserve(granted);
+        locked.reserve(granted);
         let arrived = locked.arrive(n, || Wake::Thread(parker.clone()));
+        drop(locked);
+        let mut state = self.state.lock();
         let result = match arrived {
             Ok(Ok(grant)) => Ok(grant),
             Err(error) => Err(error),
             Ok(Err(id)) => loop {
-                let timed_out;
-                (locked.state, timed_out) = parker.wait_until(locked.state, deadline);
-                if let Some(grant) = locked.state.waiters.take_served(id) {
+                if let Some(grant) = state.waiters.take_served(id) {
                     break Ok(grant);
                 }
-                if locked.state.closed {
+                if state.closed {
                     break Err(AcquireError::Closed);
                 }
-                if timed_out {
-                    locked.state.waiters.put_parker(parker);
-                    locked.cancel(id, rejected);
+                let timed_out;
+                (state, timed_out) = parker.wait_until(state, deadline);
+                if timed_out && !state.waiters.is_served(id) && !state.closed {
+                    state.waiters.put_parker(parker);
+                    drop(state);
+                    self.lock().cancel(id, rejected);
                     return Err(AcquireError::Timeout);
                 }
             },
         };
-        locked.state.waiters.put_parker(parker);
+        state.waiters.put_parker(parker);
         result
     }
 
@@ -778,12 +806,13 @@ impl Central {
             if side == ForkSide::Child {
                 state.forget_threads();
             }
+            state.set_bounds(self.max_idle);
         });
     }
 
     /// Serves the head of the queue with what the threads that are forgotten had been granted; gives its wake.
     pub(crate) fn serve_in_child(&self) -> Option<Wake> {
-        let state = &mut *self.state.lock();
+        let state = &mut *self.lock().state;
         loop {
             if let Some(wake) = state.waiters.pop_served_head() {
                 return Some(wake);
@@ -820,6 +849,13 @@ impl Unregister for Central {
 }
 
 impl State {
+    /// Tells the fast paths whether all is as usual.
+    #[inline]
+    fn set_bounds(&mut self, max_idle: usize) {
+        let open = !self.closed && self.waiters.is_empty();
+        self.shelf.set_bounds(open, max_idle);
+    }
+
     /// Forgets the threads that waited where this process was forked from. What they had been granted is idle;
     /// an object that cannot be kept without asking for memory stays in use for ever.
     fn forget_threads(&mut self) {
@@ -834,10 +870,17 @@ impl State {
     }
 }
 
-/// The central lock. The thread that has it may revoke the slots.
+/// The central lock, for what is unusual. The thread that has it may revoke the slots.
 struct Locked<'a> {
     state: MutexGuard<'a, State>,
     central: &'a Central,
+}
+
+impl Drop for Locked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.state.set_bounds(self.central.max_idle);
+    }
 }
 
 impl Locked<'_> {
@@ -989,18 +1032,44 @@ impl Locked<'_> {
         }
     }
 
-    /// Goes over to a smaller queue, if the one on the shelf has far more memory than it needs; gives that, to
-    /// be freed when the lock is given up.
-    fn shrink_queue(&mut self) -> Option<[Arc<FifoQueue>; 2]> {
+    /// Sees to it that `n` more objects can be kept without asking for memory.
+    fn reserve(&mut self, n: usize) {
+        let larger = match &self.state.shelf {
+            Shelf::Queue(queue) if queue.needs_more_cells(n) => Some(queue.larger(n)),
+            _ => None,
+        };
+        match larger {
+            Some(larger) => drop(self.replace_queue(larger)),
+            None => self.state.shelf.reserve(n),
+        }
+    }
+
+    /// Goes over to another queue, if that has room for the objects of the one on the shelf; gives what is not
+    /// used, to be freed when the lock is given up.
+    fn replace_queue(&mut self, queue: FifoQueue) -> Option<[Arc<FifoQueue>; 2]> {
         self.recall();
         let State { slots, shelf, .. } = &mut *self.state;
         let Shelf::Queue(on_shelf) = shelf else {
             return None;
         };
         let in_slots = self.central.queue.as_ref()?;
-        let smaller = Arc::new(on_shelf.shrunk()?);
-        let before = mem::replace(on_shelf, smaller.clone());
-        Some([before, in_slots.replace(slots, smaller)])
+        if !queue.has_room_for(on_shelf) {
+            return None;
+        }
+        queue.take_over(on_shelf);
+        let queue = Arc::new(queue);
+        let before = mem::replace(on_shelf, queue.clone());
+        Some([before, in_slots.replace(slots, queue)])
+    }
+
+    /// Goes over to a smaller queue, if the one on the shelf has far more memory than its objects need.
+    fn shrink_queue(&mut self) -> Option<[Arc<FifoQueue>; 2]> {
+        self.recall();
+        let Shelf::Queue(queue) = &self.state.shelf else {
+            return None;
+        };
+        let smaller = queue.smaller()?;
+        self.replace_queue(smaller)
     }
 
     /// Completes `objects` to `n`, by idle ones and permits. On `false` some may have come from a queue; else none.
@@ -1082,6 +1151,7 @@ impl Locked<'_> {
                     let kept = others.len() - room.min(others.len());
                     rejected.extend(&others[..kept]);
                     self.recall(); // A queue is put back to at its front.
+                    self.reserve(room.min(others.len()));
                     self.put_back(others[kept..].iter().copied(), rejected);
                     break;
                 }

@@ -2,7 +2,7 @@
 //!
 //! Used under the central lock, except for the queue, which has a way of its own around it.
 
-use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use super::depot::Depot;
@@ -25,28 +25,124 @@ pub(crate) enum Shelf {
 }
 
 /// A stack of idle objects.
+///
+/// Its two bounds answer in one comparison each whether a pop or a push needs nothing unusual.
 pub(crate) struct Stack {
-    /// The newest at the end.
-    objects: VecDeque<ErasedObject>,
+    /// Full from `start` to `end`, the newest last.
+    cells: Vec<Option<ErasedObject>>,
+    start: usize,
+    end: usize,
     low_water: LowWater,
+    /// A pop takes the newest while the end is above this: `start`, and the low water above it.
+    low: usize,
+    /// A push adds one while the end is below this: there is memory, `max_idle` allows it, and releases come here
+    /// at all. See [`set_bounds`](Self::set_bounds).
+    high: usize,
 }
 
 impl Stack {
+    fn with_capacity(capacity: usize) -> Self {
+        Stack {
+            cells: vec![None; capacity],
+            start: 0,
+            end: 0,
+            low_water: LowWater::default(),
+            low: 0,
+            high: 0,
+        }
+    }
+
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.objects.len()
+        self.end - self.start
     }
 
-    #[inline]
-    pub(super) fn pop(&mut self) -> Option<ErasedObject> {
-        let object = self.objects.pop_back()?;
-        self.low_water.note(self.objects.len());
-        Some(object)
+    /// Takes the newest, if that needs nothing unusual.
+    #[inline(always)]
+    pub(super) fn pop_fast(&mut self) -> Option<ErasedObject> {
+        if self.end <= self.low {
+            return None;
+        }
+        self.end -= 1;
+        *self.cells.get(self.end)?
     }
 
-    #[inline]
-    pub(super) fn push(&mut self, object: ErasedObject) {
-        self.objects.push_back(object);
+    /// Adds one, if that needs nothing unusual; else gives it back.
+    #[inline(always)]
+    pub(super) fn push_fast(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
+        if self.end < self.high
+            && let Some(cell) = self.cells.get_mut(self.end)
+        {
+            *cell = Some(object);
+            self.end += 1;
+            return Ok(());
+        }
+        Err(object)
+    }
+
+    fn pop(&mut self) -> Option<ErasedObject> {
+        if self.len() == 0 {
+            return None;
+        }
+        self.end -= 1;
+        self.low_water.note(self.len());
+        self.cells[self.end]
+    }
+
+    fn push(&mut self, object: ErasedObject) {
+        self.reserve(1);
+        self.cells[self.end] = Some(object);
+        self.end += 1;
+    }
+
+    /// Makes room for `n` more.
+    fn reserve(&mut self, n: usize) {
+        if n <= self.cells.len() - self.end {
+            return;
+        }
+        self.move_to_start();
+        let needed = self.end + n;
+        if needed > self.cells.len() {
+            // Twice as much, as a vector grows.
+            let cells = needed.max(2 * self.cells.len()).max(4);
+            self.cells.resize(cells, None);
+        }
+    }
+
+    fn move_to_start(&mut self) {
+        self.cells.copy_within(self.start..self.end, 0);
+        self.end -= mem::take(&mut self.start);
+    }
+
+    fn pop_many(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
+        let rest = self.end - n.min(self.len());
+        out.extend(self.cells[rest..self.end].iter().flatten());
+        self.end = rest;
+        self.low_water.note(self.len());
+    }
+
+    fn take_oldest(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
+        let rest = self.start + n.min(self.len());
+        out.extend(self.cells[self.start..rest].iter().flatten());
+        self.start = rest;
+    }
+
+    /// Gives back memory that the objects do not need. A move takes time, so only where much is gained.
+    fn shrink(&mut self) {
+        if self.len() <= self.cells.len() / 2 {
+            self.move_to_start();
+            self.cells.truncate(self.end);
+            self.cells.shrink_to_fit();
+        }
+    }
+
+    /// Sets the bounds after anything unusual: whether releases come here, of which `max_idle` are kept.
+    fn set_bounds(&mut self, open: bool, max_idle: usize) {
+        self.low = self.start.saturating_add(self.low_water.get());
+        self.high = match open {
+            true => self.start.saturating_add(max_idle),
+            false => 0,
+        };
     }
 }
 
@@ -55,10 +151,7 @@ impl Shelf {
         let limit = |limit: Option<usize>| limit.unwrap_or(usize::MAX);
         match config.backend {
             Backend::Heap => Shelf::None,
-            Backend::Mutex => Shelf::Stack(Stack {
-                objects: VecDeque::with_capacity(config.prefill),
-                low_water: LowWater::default(),
-            }),
+            Backend::Mutex => Shelf::Stack(Stack::with_capacity(config.prefill)),
             Backend::Queue => {
                 let most = limit(config.capacity).min(limit(config.max_idle));
                 // Rings are powers of two.
@@ -101,11 +194,7 @@ impl Shelf {
     pub(super) fn pop_many(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
         match self {
             Shelf::None => {}
-            Shelf::Stack(Stack { objects, low_water }) => {
-                let rest = objects.len().saturating_sub(n);
-                out.extend(objects.drain(rest..));
-                low_water.note(rest);
-            }
+            Shelf::Stack(stack) => stack.pop_many(n, out),
             Shelf::Queue(queue) => out.extend(std::iter::from_fn(|| queue.pop()).take(n)),
             Shelf::Depot(depot, low_water) => {
                 let n = n.min(depot.len());
@@ -130,26 +219,27 @@ impl Shelf {
     /// Keeps an object that was the next one before it was taken out. While no thread is inside a slot.
     pub(super) fn push_next(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
         match self {
-            Shelf::Queue(queue) => {
-                if queue.needs_larger_ring(1) {
-                    queue.grow(queue.larger_ring(1));
-                }
-                queue.push_front(object)
-            }
+            Shelf::Queue(queue) => queue.push_front(object),
             other => other.push(object),
+        }
+    }
+
+    /// Whether `more` objects can be pushed without memory, or a `Mutex` asks for it itself.
+    #[inline]
+    pub(super) fn has_memory_for(&self, more: usize) -> bool {
+        match self {
+            Shelf::None | Shelf::Stack(_) => true,
+            Shelf::Queue(queue) => !queue.needs_more_cells(more),
+            Shelf::Depot(depot, _) => !depot.needs_spare(),
         }
     }
 
     /// Sees to it that `n` objects more can be kept [without memory](Self::push_without_memory).
     pub(super) fn reserve(&mut self, n: usize) {
         match self {
-            Shelf::None => {}
-            Shelf::Stack(stack) => stack.objects.reserve(n),
-            Shelf::Queue(queue) => {
-                if queue.needs_larger_ring(n) {
-                    queue.grow(queue.larger_ring(n));
-                }
-            }
+            // A queue is replaced by a larger one (`Locked::grow_queue`).
+            Shelf::None | Shelf::Queue(_) => {}
+            Shelf::Stack(stack) => stack.reserve(n),
             Shelf::Depot(depot, _) => depot.reserve(n),
         }
     }
@@ -157,7 +247,7 @@ impl Shelf {
     /// [`push`](Self::push), unless that would need memory.
     pub(super) fn push_without_memory(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
         match self {
-            Shelf::Stack(stack) if stack.objects.len() == stack.objects.capacity() => Err(object),
+            Shelf::Stack(stack) if stack.end == stack.cells.len() => Err(object),
             Shelf::Depot(depot, _) => depot.push_without_memory(object),
             other => other.push(object),
         }
@@ -167,7 +257,7 @@ impl Shelf {
     pub(super) fn excess(&mut self, target: TrimTarget) -> usize {
         match self {
             Shelf::None => 0,
-            Shelf::Stack(Stack { objects, low_water }) => low_water.excess(objects.len(), target),
+            Shelf::Stack(stack) => stack.low_water.excess(stack.len(), target),
             Shelf::Queue(queue) => queue.excess(target),
             Shelf::Depot(depot, low_water) => low_water.excess(depot.len(), target),
         }
@@ -177,9 +267,7 @@ impl Shelf {
     pub(super) fn take_oldest(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
         match self {
             Shelf::None => {}
-            Shelf::Stack(Stack { objects, .. }) => {
-                out.extend(objects.drain(..n.min(objects.len())));
-            }
+            Shelf::Stack(stack) => stack.take_oldest(n, out),
             Shelf::Queue(queue) => out.extend(std::iter::from_fn(|| queue.pop()).take(n)),
             Shelf::Depot(depot, _) => depot.take_oldest(n, out),
         }
@@ -189,14 +277,20 @@ impl Shelf {
     pub(super) fn take_excess_memory(&mut self) -> Vec<Batch> {
         match self {
             Shelf::None | Shelf::Queue(_) => Vec::new(),
-            Shelf::Stack(Stack { objects, .. }) => {
-                // A move takes time, so only where much is gained.
-                if objects.len() <= objects.capacity() / 2 {
-                    objects.shrink_to_fit();
-                }
+            Shelf::Stack(stack) => {
+                stack.shrink();
                 Vec::new()
             }
             Shelf::Depot(depot, _) => depot.take_excess_memory(),
+        }
+    }
+
+    /// Sets what the fast paths go by after anything unusual: whether releases come to the shelf, which keeps
+    /// `max_idle` objects.
+    #[inline]
+    pub(super) fn set_bounds(&mut self, open: bool, max_idle: usize) {
+        if let Shelf::Stack(stack) = self {
+            stack.set_bounds(open, max_idle);
         }
     }
 
@@ -204,7 +298,10 @@ impl Shelf {
     pub(super) fn count_visit(&mut self) {
         if let Shelf::Depot(depot, low_water) = self {
             depot.count_visit();
-            low_water.note(depot.len());
+            // Unless the pool is trimmed by need, nothing asks.
+            if low_water.get() > 0 {
+                low_water.note(depot.len());
+            }
         }
     }
 

@@ -351,6 +351,11 @@ impl Waiters {
         }
     }
 
+    /// Whether a waiter has all it wanted.
+    pub(crate) fn is_served(&mut self, id: WaiterId) -> bool {
+        matches!(self.get(id), Some(entry) if matches!(entry.state, State::Served { .. }))
+    }
+
     /// What a waiter that was woken has been granted; `None` if it was not served yet.
     pub(crate) fn take_served(&mut self, id: WaiterId) -> Option<Grant> {
         match self.get(id)?.state {

@@ -32,7 +32,7 @@ pub(crate) unsafe fn slot_at_hand<'a>(pool: PoolId) -> Option<Own<'a>> {
 /// was popped. The caller keeps the pool alive.
 #[inline(always)]
 pub(crate) fn pop(own: Own<'_>) -> Result<ErasedObject, Missed<'_, LocalStack>> {
-    let top = own.pop_optimistic(size_of::<ErasedObject>())?;
+    let top = own.pop_optimistic()?;
     // SAFETY: that was not the top of the empty stack, and what lies below it is the owner's (BIAS-POP).
     Ok(unsafe { stack::pop(top) }.0)
 }

@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use super::OwnedCount;
+use crate::object::ErasedObject;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, UnsafeCell, barrier, wait_a_turn};
 
 /// The end of a local stack: where the next object goes. Its address is compared with the bounds of the slot.
@@ -17,6 +18,9 @@ pub(crate) type Top = *mut ();
 
 /// The top of a slot whose owner is inside.
 const BUSY: Top = ptr::without_provenance_mut(usize::MAX);
+
+/// How far a pop moves the top.
+const OBJECT: usize = size_of::<ErasedObject>();
 
 /// The bounds of a slot that its owner may not enter: no top is above the first and below the second.
 const REVOKED_LOW: usize = usize::MAX;
@@ -237,13 +241,13 @@ impl<'a, S> OwnSlot<'a, S> {
         self.enter_if(|slot, _| slot.is_active())
     }
 
-    /// Moves the top down by `bytes`, if it is above the low bound: pops in one store, without entering.
+    /// Moves the top down by one object, if it is above the low bound: pops in one store, without entering.
     /// Gives the top as it was. What lay below that is the owner's then, since no other thread ever writes
     /// there.
     ///
     /// The caller keeps the pool alive: the slot is read after the store.
     #[inline(always)]
-    pub(super) fn pop_optimistic(self, bytes: usize) -> Result<Top, Missed<'a, S>> {
+    pub(super) fn pop_optimistic(self) -> Result<Top, Missed<'a, S>> {
         let slot = self.slot;
         // Relaxed: as in `enter_if`.
         let top = slot.top.load(Ordering::Relaxed);
@@ -251,13 +255,13 @@ impl<'a, S> OwnSlot<'a, S> {
         // Release: what the owner put below the new top happens before the Acquire load of a revoking thread
         // that sees it.
         slot.top
-            .store(top.wrapping_byte_sub(bytes), Ordering::Release);
+            .store(top.wrapping_byte_sub(OBJECT), Ordering::Release);
         barrier::light();
         // Relaxed: either the bound that a revoking thread stored is seen here, or that thread sees the store
         // above (BIAS-DEKKER).
         if top.addr() <= slot.low.load(Ordering::Relaxed) {
             slot.undo_pop(top);
-            return Err(Missed { own: self, bytes });
+            return Err(Missed { own: self });
         }
         Ok(top)
     }
@@ -337,7 +341,6 @@ impl<S> Slot<S> {
 #[must_use = "the pop may count; ask under the central lock before the slot is used again"]
 pub(crate) struct Missed<'a, S> {
     own: OwnSlot<'a, S>,
-    bytes: usize,
 }
 
 impl<'a, S> Missed<'a, S> {
@@ -345,7 +348,7 @@ impl<'a, S> Missed<'a, S> {
     pub(super) fn redeem(self) -> (OwnSlot<'a, S>, Option<Top>) {
         let slot = self.own.slot;
         let top = slot.own_top();
-        let counts = slot.take_observed_top() == Some(top.wrapping_byte_sub(self.bytes));
+        let counts = slot.take_observed_top() == Some(top.wrapping_byte_sub(OBJECT));
         (self.own, counts.then_some(top))
     }
 }

@@ -12,7 +12,7 @@ use crate::config::ResetOn;
 use crate::lifecycle::Lifecycle;
 use crate::local::hit;
 use crate::panics::{FirstPanic, Panic};
-use crate::shared::Shared;
+use crate::shared::{Fast, Shared};
 
 type SharedObject<T, L> = Object<T, Shared<T, L>>;
 
@@ -38,9 +38,41 @@ pub(crate) fn release<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
     }
 }
 
-/// [`release`], where there is more to do than a hit does.
+/// [`release`] of an object that does not go to the thread's stack.
 #[inline(never)]
 fn release_slow<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+    // One after the other, since a jump table takes longer.
+    let fast = object.pool().fast;
+    if fast == Fast::Stack {
+        release_to_stack(object);
+    } else if fast == Fast::Queue {
+        release_to_queue(object);
+    } else if fast == Fast::Create {
+        drop(object.reset());
+    } else {
+        release_otherwise(object);
+    }
+}
+
+// Each by itself, so that none saves registers for another. What is not wanted is destroyed.
+#[inline(never)]
+fn release_to_stack<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+    if let Some(object) = object.reset() {
+        // SAFETY: as in `put_back`.
+        drop(unsafe { object.pool_ptr().as_ref() }.put_stack(object));
+    }
+}
+
+#[inline(never)]
+fn release_to_queue<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+    if let Some(object) = object.reset() {
+        // SAFETY: as in `put_back`.
+        drop(unsafe { object.pool_ptr().as_ref() }.put_queue(object));
+    }
+}
+
+#[inline(never)]
+fn release_otherwise<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
     let object = match object.pool().reset_on() {
         ResetOn::Acquire => object,
         ResetOn::Release => match object.reset() {

@@ -185,8 +185,9 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Turns of a wait that spin, and turns that then give the core away. After them, the wait sleeps.
-const SPINS: u32 = 64;
+/// Turns of a wait that spin, each twice as long as the one before, and turns that then give the core away.
+/// After them, the wait sleeps.
+const SPINS: u32 = 6;
 const YIELDS: u32 = 64;
 
 /// The first and the longest sleep of a wait, in microseconds. Each is twice as long as the one before.
@@ -200,16 +201,27 @@ const LONGEST_SLEEP: u64 = 1_000;
 /// lower class run. So the wait sleeps in the end.
 #[inline]
 pub(crate) fn wait_a_turn(turns: &mut u32) {
-    *turns = turns.saturating_add(1);
     if *turns <= SPINS {
-        std::hint::spin_loop();
-    } else if *turns <= SPINS + YIELDS {
+        back_off(turns);
+        return;
+    }
+    *turns = turns.saturating_add(1);
+    if *turns <= SPINS + YIELDS {
         std::thread::yield_now();
     } else {
         let doublings = (*turns - SPINS - YIELDS - 1).min(16);
         let micros = (FIRST_SLEEP << doublings).min(LONGEST_SLEEP);
         std::thread::sleep(std::time::Duration::from_micros(micros));
     }
+}
+
+/// One turn of a loop whose thread was overtaken by another: the more often, the longer it lets others go first.
+#[inline]
+pub(crate) fn back_off(turns: &mut u32) {
+    for _ in 0..1 << (*turns).min(SPINS) {
+        std::hint::spin_loop();
+    }
+    *turns = turns.saturating_add(1);
 }
 
 /// A thread-local that is initialised at compile time, so that an access is a plain address.

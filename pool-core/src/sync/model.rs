@@ -60,6 +60,11 @@ pub(crate) fn wait_a_turn(_turns: &mut u32) {
     loom::thread::yield_now();
 }
 
+/// One turn of a loop whose thread was overtaken by another.
+pub(crate) fn back_off(_turns: &mut u32) {
+    loom::thread::yield_now();
+}
+
 macro_rules! thread_local_const {
     ($(#[$attr:meta])* static $name:ident: $type:ty = $init:expr;) => {
         ::loom::thread_local! {

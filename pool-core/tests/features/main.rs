@@ -1,0 +1,12 @@
+//! The tests of optional features. Each module also compiles and passes with its feature alone, which
+//! `ci/features.sh` checks.
+//!
+//! `cargo test` in the root of the repository enables every feature.
+
+#[cfg(all(feature = "serde", feature = "derive", feature = "std"))]
+mod config;
+#[cfg(feature = "metrics")]
+mod metrics;
+#[cfg(feature = "tracing")]
+mod tracing;
+mod unsync_panics;
