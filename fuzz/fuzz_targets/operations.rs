@@ -297,7 +297,11 @@ fuzz_target!(|input: (Choices, Vec<Op>)| {
         builder = builder.max_idle(max_idle);
     }
     if backend == Backend::Batched {
-        builder = builder.batch_size(1 + usize::from(choices.batch_size % 9));
+        // Two batches have to fit.
+        let most = max_idle.map_or(usize::MAX, |max_idle| max_idle / 2);
+        if most > 0 {
+            builder = builder.batch_size((1 + usize::from(choices.batch_size % 9)).min(most));
+        }
     }
     if choices.late {
         builder = builder.reset_on(ResetOn::Acquire);

@@ -83,7 +83,9 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     /// [`Backend::Batched`], 1 to 65,536.
     ///
     /// Default: 64, or less in a pool with a small bound, so that four threads can cache without
-    /// running it dry (an eighth of the capacity, 1 at least).
+    /// running it dry (an eighth of the capacity or of `max_idle`, 1 at least). A batch that was asked for has to
+    /// fit twice into [`max_idle`](Self::max_idle); if that is below 2, threads keep nothing and each operation
+    /// takes the lock.
     pub fn batch_size(mut self, objects: usize) -> Self {
         self.choices.batch_size = Some(objects);
         self

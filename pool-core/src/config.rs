@@ -300,6 +300,14 @@ impl PoolConfig {
         {
             return fail(BuildErrorKind::PrefillAboveMaxIdle { prefill, max_idle });
         }
+        if let Some((batch_size, max_idle)) = batch_size.zip(max_idle)
+            && batch_size > max_idle / 2
+        {
+            return fail(BuildErrorKind::BatchSizeAboveMaxIdle {
+                batch_size,
+                max_idle,
+            });
+        }
         let grow_by = grow_by.map(|grow_by| grow_by.min(capacity.unwrap_or(usize::MAX)));
         for (what, objects) in [("prefill", prefill), ("grow_by", grow_by.unwrap_or(0))] {
             // Asked for, and given back: where it is needed later, no error could be returned.
@@ -311,8 +319,9 @@ impl PoolConfig {
                 });
             }
         }
-        let default_batch_size = match capacity {
-            Some(capacity) => (capacity / 8).clamp(1, DEFAULT_BATCH_SIZE),
+        // So that several threads can keep two batches each.
+        let default_batch_size = match capacity.into_iter().chain(max_idle).min() {
+            Some(objects) => (objects / 8).clamp(1, DEFAULT_BATCH_SIZE),
             None => DEFAULT_BATCH_SIZE,
         };
         Ok(Config {

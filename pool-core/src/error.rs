@@ -48,6 +48,10 @@ pub(crate) enum BuildErrorKind {
         prefill: usize,
         max_idle: usize,
     },
+    BatchSizeAboveMaxIdle {
+        batch_size: usize,
+        max_idle: usize,
+    },
     TooMuchMemory {
         what: &'static str,
         objects: usize,
@@ -95,6 +99,15 @@ impl fmt::Display for BuildError {
                 f,
                 "prefill {prefill} exceeds max_idle {max_idle}: the surplus would be dropped at \
                  once; lower the prefill or raise max_idle"
+            ),
+            BuildErrorKind::BatchSizeAboveMaxIdle {
+                batch_size,
+                max_idle,
+            } => write!(
+                f,
+                "batch_size {batch_size} does not fit max_idle {max_idle}: a thread keeps up to two \
+                 batches; lower batch_size to max_idle / 2 or less, leave it to the pool, or raise \
+                 max_idle"
             ),
             BuildErrorKind::TooMuchMemory {
                 what,

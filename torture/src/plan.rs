@@ -38,7 +38,10 @@ impl Plan {
         Plan {
             backend,
             capacity,
-            batch_size: (backend == Backend::Batched && chance(700)).then(|| 1 + roll(8)),
+            // Two batches have to fit.
+            batch_size: (backend == Backend::Batched && chance(700))
+                .then(|| (1 + roll(8)).min(max_idle.map_or(8, |max_idle| max_idle / 2)))
+                .filter(|&batch_size| batch_size > 0),
             prefill: if chance(300) { roll(most + 1) } else { 0 },
             grow_by: chance(300).then(|| 1 + roll(16)),
             max_idle,

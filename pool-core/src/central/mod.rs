@@ -607,30 +607,31 @@ impl Central {
         let granted = locked.state.waiters.wanted().saturating_add(n);
         locked.reserve(granted);
         let arrived = locked.arrive(n, || Wake::Thread(parker.clone()));
-        drop(locked);
-        let mut state = self.state.lock();
-        let result = match arrived {
-            Ok(Ok(grant)) => Ok(grant),
-            Err(error) => Err(error),
-            Ok(Err(id)) => loop {
-                if let Some(grant) = state.waiters.take_served(id) {
-                    break Ok(grant);
-                }
-                if state.closed {
-                    break Err(AcquireError::Closed);
-                }
-                let timed_out;
-                (state, timed_out) = parker.wait_until(state, deadline);
-                if timed_out && !state.waiters.is_served(id) && !state.closed {
-                    state.waiters.put_parker(parker);
-                    drop(state);
-                    self.lock().cancel(id, rejected);
-                    return Err(AcquireError::Timeout);
-                }
-            },
+        let id = match arrived {
+            Ok(Err(id)) => id,
+            Ok(Ok(grant)) => {
+                locked.state.waiters.put_parker(parker);
+                return Ok(grant);
+            }
+            Err(error) => return Err(error),
         };
-        state.waiters.put_parker(parker);
-        result
+        drop(locked);
+        let mut timed_out = false;
+        let mut state = self.state.lock();
+        while !timed_out && !state.closed && !state.waiters.is_served(id) {
+            (state, timed_out) = parker.wait_until(state, deadline);
+        }
+        drop(state);
+        let mut locked = self.lock();
+        locked.state.waiters.put_parker(parker);
+        if let Some(grant) = locked.state.waiters.take_served(id) {
+            return Ok(grant);
+        }
+        if locked.state.closed {
+            return Err(AcquireError::Closed);
+        }
+        locked.cancel(id, rejected);
+        Err(AcquireError::Timeout)
     }
 
     /// [`wait`](Self::wait) of a task, without a deadline. `id` is its place in the queue, `None` at first and

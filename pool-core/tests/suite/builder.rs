@@ -258,6 +258,38 @@ fn what_can_go_wrong_later_has_words_too() {
     drop(held);
 }
 
+/// A limit on idle objects within which no thread could keep two batches made every operation go by the depot.
+#[test]
+fn a_batch_that_does_not_fit_the_limit_on_idle_objects_is_refused() {
+    for (batch_size, max_idle) in [(1, 0), (1, 1), (2, 3), (64, 100)] {
+        let builder = Pool::<u64>::builder().batch_size(batch_size);
+        let refused = builder.max_idle(max_idle).build().unwrap_err();
+        let message = refused.to_string();
+        let start = format!("batch_size {batch_size} does not fit max_idle {max_idle}: ");
+        assert!(message.starts_with(&start), "{message}");
+        assert!(message.contains("max_idle / 2"), "no remedy: {message}");
+    }
+    for (batch_size, max_idle) in [(1, 2), (50, 100)] {
+        let builder = Pool::<u64>::builder().batch_size(batch_size);
+        assert!(builder.max_idle(max_idle).build().is_ok());
+    }
+}
+
+#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[test]
+fn the_default_batch_follows_the_limit_on_idle_objects() {
+    for max_idle in [2, 10, 100, 1_000] {
+        let pool = Pool::<u64>::builder().max_idle(max_idle).build().unwrap();
+        drop(pool.acquire());
+        drop(pool.acquire());
+        let before = pool.stats().exchanges;
+        for _ in 0..100 {
+            drop(pool.acquire());
+        }
+        assert_eq!(pool.stats().exchanges, before, "max_idle {max_idle}");
+    }
+}
+
 /// As for the other pools, but for the backend.
 #[test]
 fn a_pool_for_one_thread_is_checked_too() {

@@ -726,8 +726,13 @@ fn run_on(backend: Backend, choices: &Choices, ops: &[Op]) -> Vec<String> {
     let mut builder = Pool::builder_for(Frugal(tally.clone())).backend(backend);
     let mut most_cached = 0;
     if backend == Backend::Batched {
-        builder = builder.batch_size(choices.batch_size);
-        most_cached = 2 * choices.batch_size;
+        // Two batches have to fit; a limit for which none does is left to the pool, which keeps none.
+        let most = choices.max_idle.map_or(usize::MAX, |max_idle| max_idle / 2);
+        let batch_size = choices.batch_size.min(most);
+        if batch_size > 0 {
+            builder = builder.batch_size(batch_size);
+        }
+        most_cached = 2 * batch_size;
     }
     let pool = build!(builder, choices);
     run(
