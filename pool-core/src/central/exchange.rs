@@ -1,0 +1,440 @@
+//! Objects and permits in and out of the shelf, where a fast path does not do.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::queue::FifoQueue;
+use super::shelf::Shelf;
+use super::waiters::Wake;
+use super::{Central, Locked, State, Taken};
+use crate::config::Backend;
+use crate::error::AcquireError;
+use crate::local::hit::{self, Own};
+use crate::local::{Batch, LocalStack, Missed};
+use crate::object::ErasedObject;
+
+impl Central {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn take_slow(
+        self: &Arc<Self>,
+        missed: Option<Missed<'_, LocalStack>>,
+        may_create: bool,
+    ) -> Taken {
+        let missed = match missed {
+            None if self.backend == Backend::Batched => match self.own_slot().map(hit::pop) {
+                Some(Ok(object)) => return Taken::Idle(object),
+                Some(Err(missed)) => Some(missed),
+                None => None,
+            },
+            missed => missed,
+        };
+        let own = match self.backend {
+            Backend::Heap | Backend::Queue => self.own_slot(),
+            Backend::Mutex | Backend::Batched => None,
+        };
+        let mut locked = self.lock();
+        let own = match missed.map(hit::redeem) {
+            Some((_, Some(object))) => return Taken::Idle(object),
+            Some((own, None)) => Some(own),
+            None => own,
+        };
+        if locked.state.closed {
+            return Taken::Closed;
+        }
+        let active = own.filter(|own| locked.activate(*own));
+        match (self.backend, active) {
+            (Backend::Heap, _) if !may_create => return Taken::Exhausted,
+            (Backend::Heap, Some(own)) => {
+                if locked.refill_permits(own) {
+                    return Taken::Permit;
+                }
+            }
+            (Backend::Batched, Some(own)) => {
+                if locked.hand_over(own) {
+                    let inside = locked.state.slots.enter(own);
+                    drop(locked);
+                    return Taken::Idle(hit::take_in_and_pop(inside));
+                }
+            }
+            _ => {
+                if let Some(object) = locked.state.shelf.pop() {
+                    return Taken::Idle(object);
+                }
+            }
+        }
+        if may_create && locked.state.permits.try_acquire() {
+            return Taken::Permit;
+        }
+        // Nothing is in a slot after this, and nothing comes there before the lock is given up.
+        locked.ran_dry();
+        if let Some(object) = locked.state.shelf.pop() {
+            return Taken::Idle(object);
+        }
+        if may_create && locked.state.permits.try_acquire() {
+            return Taken::Permit;
+        }
+        Taken::Exhausted
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn put_slow(self: &Arc<Self>, object: ErasedObject) -> Result<(), ErasedObject> {
+        let own = self.own_slot();
+        if self.backend == Backend::Batched
+            && let Some(own) = own
+        {
+            if hit::push(own, object).is_ok() {
+                return Ok(());
+            }
+            hit::copy_out(own, || Batch::new(self.batch_size));
+        }
+        let mut locked = self.lock_with_room(1);
+        if locked.state.closed {
+            return Err(object);
+        }
+        let object = match locked.state.waiters.offer(object) {
+            Err(object) => object,
+            Ok(wake) => {
+                drop(locked);
+                wake.into_iter().for_each(Wake::wake);
+                return Ok(());
+            }
+        };
+        if locked.room_for(self.batch_size) == 0 {
+            return Err(object);
+        }
+        let active = own.filter(|own| locked.activate(*own));
+        if self.backend == Backend::Batched
+            && let Some(own) = active
+        {
+            let given = locked.take_over(own);
+            let inside = locked.state.slots.enter(own);
+            drop(locked);
+            hit::forget_oldest_and_push(inside, given, object);
+            return Ok(());
+        }
+        locked.push(object)
+    }
+
+    /// The lock, with a batch or a larger ring at hand in case the shelf needs one for `more` objects: no memory is
+    /// asked for under the lock.
+    pub(super) fn lock_with_room(&self, more: usize) -> Locked<'_> {
+        let locked = self.lock();
+        if locked.state.shelf.has_memory_for(more) {
+            return locked;
+        }
+        drop(locked);
+        self.lock_with_new_room(more)
+    }
+
+    #[cold]
+    pub(super) fn lock_with_new_room(&self, more: usize) -> Locked<'_> {
+        loop {
+            let queue = match &self.lock().state.shelf {
+                Shelf::Queue(queue) => Some(queue.clone()),
+                _ => None,
+            };
+            let larger = queue.map(|queue| queue.larger(more));
+            let spare = match larger {
+                Some(_) => None,
+                None => Some(Batch::new(self.batch_size)),
+            };
+            let mut locked = self.lock();
+            if let Some(larger) = larger {
+                drop(locked.replace_queue(larger));
+            } else if let (Shelf::Depot(depot, _), Some(spare)) = (&mut locked.state.shelf, spare) {
+                depot.add_spare(spare);
+            }
+            if locked.state.shelf.has_memory_for(more) {
+                return locked;
+            }
+        }
+    }
+
+    /// Takes `n` objects at once: idle ones, and permits for the others, as many as are missing to `n`. Or none.
+    ///
+    /// # Errors
+    ///
+    /// `Exhausted`, as exact as that of [`take`](Self::take); `Closed`. Then `rejected` may hold objects that
+    /// were taken in vain and may not be kept: the caller destroys them.
+    pub(crate) fn take_many(
+        self: &Arc<Self>,
+        n: usize,
+        rejected: &mut Vec<ErasedObject>,
+    ) -> Result<Vec<ErasedObject>, AcquireError> {
+        // Before permits are taken, which a panic for want of memory would lose.
+        let mut objects = Vec::new();
+        let mut own = None;
+        match self.backend {
+            Backend::Heap => {
+                objects.reserve(n);
+                if let Some(own) = self.slots.at_hand()
+                    && hit::take_permits(own, n)
+                {
+                    return Ok(objects);
+                }
+            }
+            Backend::Batched => {
+                own = self.own_slot();
+                objects = match own.map(|own| hit::try_pop_many(own, n)) {
+                    Some(hit::Popped::All(objects)) => return Ok(objects),
+                    Some(hit::Popped::TooFew(buffer)) => buffer,
+                    None => objects,
+                };
+            }
+            Backend::Mutex | Backend::Queue => {}
+        }
+        if objects.capacity() < n {
+            self.buffers.give(objects);
+            objects = self.buffers.take(n);
+        }
+        let mut locked = self.lock();
+        if locked.state.closed {
+            return Err(AcquireError::Closed);
+        }
+        if let Some(own) = own {
+            locked.flush(own);
+        }
+        if locked.take_many(n, &mut objects) {
+            return Ok(objects);
+        }
+        // Nothing is in a slot after this, and nothing comes there before the lock is given up.
+        locked.ran_dry();
+        if locked.take_many(n, &mut objects) {
+            return Ok(objects);
+        }
+        locked.put_back(objects.drain(..).rev(), rejected);
+        drop(locked);
+        self.buffers.give(objects);
+        Err(AcquireError::Exhausted)
+    }
+
+    /// [`put`](Self::put) of many at once, the last last; gives back the objects that are not wanted.
+    pub(crate) fn put_many(self: &Arc<Self>, mut objects: Vec<ErasedObject>) -> Vec<ErasedObject> {
+        match self.backend {
+            Backend::Heap => return objects,
+            Backend::Batched => {
+                // The buffer is kept inside the slot: after it the pool may be gone (LIFE-TAIL).
+                let give = |buffer| self.buffers.give(buffer);
+                if (self.own_slot()).is_some_and(|own| hit::try_push_many(own, &mut objects, give))
+                {
+                    return objects;
+                }
+            }
+            Backend::Queue => {
+                if let Some(queue) = &self.queue
+                    && let Some(own) = self.own_slot()
+                    && let Some(inside) = own.enter()
+                {
+                    let all = queue.with(inside, |queue| {
+                        let pushed = objects
+                            .iter()
+                            .take_while(|object| queue.push(**object).is_ok());
+                        let pushed = pushed.count();
+                        objects.drain(..pushed);
+                        if objects.is_empty() {
+                            // As above.
+                            self.buffers.give(mem::take(&mut objects));
+                        }
+                        objects.is_empty()
+                    });
+                    if all {
+                        return objects;
+                    }
+                }
+            }
+            Backend::Mutex => {}
+        }
+        let mut locked = self.lock_with_room(objects.len());
+        if locked.state.closed {
+            return objects;
+        }
+        let wakes = locked.state.waiters.offer_many(&mut objects);
+        let room = locked.room_for(objects.len());
+        let mut not_wanted = objects.split_off(room.min(objects.len()));
+        for object in objects.drain(..) {
+            not_wanted.extend(locked.state.shelf.push(object).err());
+        }
+        locked.state.shelf.count_visit();
+        if let Some(own) = self.slots.at_hand() {
+            // The next release may do without the lock, if that is allowed.
+            locked.activate(own);
+        }
+        self.buffers.give(objects);
+        drop(locked);
+        wakes.wake();
+        not_wanted
+    }
+
+    /// A permit for one object more, whether or not one is idle.
+    pub(crate) fn acquire_permit(self: &Arc<Self>) -> Result<(), AcquireError> {
+        if self.backend == Backend::Heap {
+            return match self.take(None, true) {
+                Taken::Closed => Err(AcquireError::Closed),
+                Taken::Exhausted => Err(AcquireError::Exhausted),
+                Taken::Idle(_) | Taken::Permit => Ok(()),
+            };
+        }
+        let mut locked = self.lock();
+        if locked.state.closed {
+            Err(AcquireError::Closed)
+        } else if locked.state.permits.try_acquire() {
+            Ok(())
+        } else {
+            Err(AcquireError::Exhausted)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn return_permit_slow(self: &Arc<Self>) -> bool {
+        let own = match self.backend {
+            Backend::Heap => self.own_slot(),
+            _ => None,
+        };
+        let mut locked = self.lock();
+        let mut permits = 1;
+        if let Some(own) = own {
+            // If it is active, it is full. If it is not, the next one may do without the lock.
+            if locked.state.slots.is_active(own) {
+                permits += hit::take_half_of_permits(locked.state.slots.enter(own));
+            } else {
+                locked.activate(own);
+            }
+        }
+        locked.state.permits.release(permits);
+        let is_end = locked.state.permits.is_end();
+        locked.serve_permits();
+        is_end
+    }
+}
+
+impl Locked<'_> {
+    /// Keeps an object, for which there is [room](Self::room_for); gives it back if a queue is full.
+    pub(super) fn push(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
+        let pushed = self.state.shelf.push(object);
+        self.state.shelf.count_visit();
+        pushed
+    }
+
+    /// Hands batches to the calling thread's stack, which is active and empty; `false` if none is here.
+    pub(super) fn hand_over(&mut self, own: Own<'_>) -> bool {
+        let State { slots, shelf, .. } = &mut *self.state;
+        let Shelf::Depot(depot, _) = shelf else {
+            return false;
+        };
+        let handed = slots.with_own(own, |stack| depot.hand_over(stack));
+        if handed {
+            shelf.count_visit();
+        }
+        handed
+    }
+
+    /// Takes over the batches that the calling thread has copied out of its stack, which is active.
+    pub(super) fn take_over(&mut self, own: Own<'_>) -> usize {
+        let State { slots, shelf, .. } = &mut *self.state;
+        let Shelf::Depot(depot, _) = shelf else {
+            return 0;
+        };
+        let given = slots.with_own(own, |stack| depot.take_over(stack));
+        shelf.count_visit();
+        given
+    }
+
+    /// Takes permits for the calling thread, whose slot is active: one to be used now, which is counted, and as
+    /// many more as it may keep. `false` if there is none.
+    pub(super) fn refill_permits(&mut self, own: Own<'_>) -> bool {
+        let permits = self.state.permits.acquire_up_to(self.central.batch_size);
+        if permits == 0 {
+            return false;
+        }
+        self.state.permits.count_created(1);
+        hit::add_permits(self.state.slots.enter(own), permits - 1);
+        true
+    }
+
+    /// Completes `objects` to `n`, by idle ones and permits. On `false` some may have come from a queue; else none.
+    pub(super) fn take_many(&mut self, n: usize, objects: &mut Vec<ErasedObject>) -> bool {
+        let State { shelf, permits, .. } = &mut *self.state;
+        if let Shelf::Queue(_) = shelf {
+            // Other threads pop meanwhile, so what is there is known only when it is had.
+            shelf.pop_many(n - objects.len(), objects);
+            return permits.try_acquire_many(n - objects.len());
+        }
+        let idle = n.min(shelf.len());
+        let taken = permits.try_acquire_many(n - idle);
+        if taken {
+            shelf.pop_many(idle, objects);
+        }
+        taken
+    }
+
+    /// Puts objects back where they were, the one that was taken last first. While no slot is active.
+    pub(super) fn put_back(
+        &mut self,
+        objects: impl Iterator<Item = ErasedObject>,
+        rejected: &mut Vec<ErasedObject>,
+    ) {
+        for object in objects {
+            // There may be no room: other threads may have pushed before the revocation.
+            rejected.extend(self.state.shelf.push_next(object).err());
+        }
+    }
+
+    /// For how many of `more` objects there is room on the shelf; where that is close, the slots are revoked so
+    /// that the count is exact. A queue says it when it is pushed to.
+    pub(super) fn room_for(&mut self, more: usize) -> usize {
+        let max_idle = self.central.max_idle;
+        if self.may_overflow(more, self.state.slots.active()) {
+            self.recall();
+            return max_idle.saturating_sub(self.state.shelf.len());
+        }
+        match &self.state.shelf {
+            Shelf::None => 0,
+            Shelf::Stack(stack) => max_idle.saturating_sub(stack.len()),
+            Shelf::Queue(_) | Shelf::Depot(..) => usize::MAX,
+        }
+    }
+
+    /// Whether `more` objects could take the pool past `max_idle`, if the stacks of `active` threads were as full
+    /// as they get.
+    pub(super) fn may_overflow(&self, more: usize, active: usize) -> bool {
+        let Shelf::Depot(depot, _) = &self.state.shelf else {
+            return false;
+        };
+        let max_idle = self.central.max_idle;
+        let cached = active.saturating_mul(2 * self.central.batch_size);
+        max_idle != usize::MAX && depot.len().saturating_add(cached).saturating_add(more) > max_idle
+    }
+
+    /// Sees to it that `n` more objects can be kept without asking for memory.
+    pub(super) fn reserve(&mut self, n: usize) {
+        let larger = match &self.state.shelf {
+            Shelf::Queue(queue) if queue.needs_more_cells(n) => Some(queue.larger(n)),
+            _ => None,
+        };
+        match larger {
+            Some(larger) => drop(self.replace_queue(larger)),
+            None => self.state.shelf.reserve(n),
+        }
+    }
+
+    /// Goes over to another queue, if that has room for the objects of the one on the shelf; gives what is not
+    /// used, to be freed when the lock is given up.
+    pub(super) fn replace_queue(&mut self, queue: FifoQueue) -> Option<[Arc<FifoQueue>; 2]> {
+        self.recall();
+        let State { slots, shelf, .. } = &mut *self.state;
+        let Shelf::Queue(on_shelf) = shelf else {
+            return None;
+        };
+        let in_slots = self.central.queue.as_ref()?;
+        if !queue.has_room_for(on_shelf) {
+            return None;
+        }
+        queue.take_over(on_shelf);
+        let queue = Arc::new(queue);
+        let before = mem::replace(on_shelf, queue.clone());
+        Some([before, in_slots.replace(slots, queue)])
+    }
+}

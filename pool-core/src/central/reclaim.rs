@@ -1,0 +1,110 @@
+//! Idle objects and memory that leave the pool: for a trim, a drain, at the close.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::queue::FifoQueue;
+use super::shelf::Shelf;
+use super::trim::TrimTarget;
+use super::{Central, Locked, State};
+use crate::object::ErasedObject;
+
+/// How many objects a trim takes out under the lock at a time.
+const TRIM_STEP: usize = 256;
+
+impl Central {
+    /// Revokes the slots, and gives the idle objects in excess, to be taken out step by step.
+    pub(crate) fn excess(&self, target: TrimTarget) -> Excess<'_> {
+        let mut locked = self.lock();
+        locked.recall();
+        Excess {
+            central: self,
+            left: locked.state.shelf.excess(target),
+            floor: target.floor(),
+        }
+    }
+
+    /// Gives back memory that nothing needs: of slots that no thread has, of batches, waiters and buffers.
+    pub(crate) fn free_excess_memory(&self, buffers: bool) {
+        let mut locked = self.lock();
+        let slots = locked.state.slots.take_vacant();
+        let waiters = locked.state.waiters.take_excess_memory();
+        let batches = match buffers {
+            true => locked.state.shelf.take_excess_memory(),
+            false => Vec::new(),
+        };
+        let queue = locked.shrink_queue();
+        drop(locked);
+        drop((slots, waiters, batches, queue));
+        if buffers {
+            self.buffers.clear();
+        }
+    }
+
+    /// Closes for good: from now on each [`put`](Self::put) gives back. Gives the objects that waiters had been
+    /// granted, and whether the pool was open; what is idle is in [excess](Self::excess) now.
+    pub(crate) fn close(&self) -> (Vec<ErasedObject>, bool) {
+        let mut locked = self.lock();
+        let was_open = !mem::replace(&mut locked.state.closed, true);
+        locked.recall();
+        let State {
+            waiters, permits, ..
+        } = &mut *locked.state;
+        let mut objects = Vec::new();
+        let wakes = waiters.cancel_all(|grant| {
+            permits.release(grant.permits);
+            objects.extend(grant.into_objects());
+        });
+        drop(locked);
+        wakes.wake();
+        (objects, was_open)
+    }
+}
+
+impl Locked<'_> {
+    /// Goes over to a smaller queue, if the one on the shelf has far more memory than its objects need.
+    pub(super) fn shrink_queue(&mut self) -> Option<[Arc<FifoQueue>; 2]> {
+        self.recall();
+        let Shelf::Queue(queue) = &self.state.shelf else {
+            return None;
+        };
+        let smaller = queue.smaller()?;
+        self.replace_queue(smaller)
+    }
+}
+
+/// Idle objects in excess; from [`Central::excess`].
+pub(crate) struct Excess<'a> {
+    central: &'a Central,
+    left: usize,
+    floor: usize,
+}
+
+impl Excess<'_> {
+    /// How many there are still, unless other threads acquire them.
+    pub(crate) fn len(&self) -> usize {
+        self.left
+    }
+
+    /// Moves the next few to `objects`, the longest idle first; `false` if there are no more. A few at a time,
+    /// so that other threads do not wait long for the lock.
+    pub(crate) fn take_some(&mut self, objects: &mut Vec<ErasedObject>) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        let step = TRIM_STEP.min(self.left);
+        objects.reserve(step);
+        let before = objects.len();
+        let mut locked = self.central.lock();
+        let idle = locked.state.shelf.len();
+        let step = step.min(idle.saturating_sub(self.floor));
+        locked.state.shelf.take_oldest(step, objects);
+        drop(locked);
+        let taken = objects.len() - before;
+        self.left = match taken {
+            0 => 0,
+            taken => self.left - taken,
+        };
+        taken > 0
+    }
+}

@@ -1,0 +1,186 @@
+//! Waiting for objects: arriving in the queue, being served, leaving it.
+
+use std::mem;
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use super::waiters::{Grant, WaiterId, Wake, Wakes, discard_waker};
+use super::{Central, Locked, State};
+use crate::error::AcquireError;
+use crate::object::ErasedObject;
+
+impl Central {
+    /// Waits for `n` objects, idle or permits to create them, first in, first out.
+    ///
+    /// # Errors
+    ///
+    /// `Timeout` once `deadline` has passed; `Closed`. `rejected` as in [`take_many`](Self::take_many).
+    pub(crate) fn wait(
+        &self,
+        n: usize,
+        deadline: Option<Instant>,
+        rejected: &mut Vec<ErasedObject>,
+    ) -> Result<Grant, AcquireError> {
+        let mut locked = self.lock();
+        let parker = locked.state.waiters.take_parker();
+        // What threads are granted is kept in the child of a fork, which can ask for no memory then.
+        let granted = locked.state.waiters.wanted().saturating_add(n);
+        locked.reserve(granted);
+        let arrived = locked.arrive(n, || Wake::Thread(parker.clone()));
+        let id = match arrived {
+            Ok(Err(id)) => id,
+            Ok(Ok(grant)) => {
+                locked.state.waiters.put_parker(parker);
+                return Ok(grant);
+            }
+            Err(error) => return Err(error),
+        };
+        drop(locked);
+        let mut timed_out = false;
+        let mut state = self.state.lock();
+        while !timed_out && !state.closed && !state.waiters.is_served(id) {
+            (state, timed_out) = parker.wait_until(state, deadline);
+        }
+        drop(state);
+        let mut locked = self.lock();
+        locked.state.waiters.put_parker(parker);
+        if let Some(grant) = locked.state.waiters.take_served(id) {
+            return Ok(grant);
+        }
+        if locked.state.closed {
+            return Err(AcquireError::Closed);
+        }
+        locked.cancel(id, rejected);
+        Err(AcquireError::Timeout)
+    }
+
+    /// [`wait`](Self::wait) of a task, without a deadline. `id` is its place in the queue, `None` at first and
+    /// when it is ready.
+    #[cfg_attr(not(feature = "async"), allow(dead_code))]
+    pub(crate) fn poll_wait(
+        &self,
+        n: usize,
+        id: &mut Option<WaiterId>,
+        waker: &Waker,
+    ) -> Poll<Result<Grant, AcquireError>> {
+        // A waker is user code in all that it does, so it is cloned and dropped under no lock, and nothing that
+        // was granted is in hand meanwhile.
+        let mut clone = id.is_none().then(|| waker.clone());
+        let ready = loop {
+            let mut locked = self.lock();
+            let Some(known) = *id else {
+                let wake = || Wake::Task(clone.take().expect("a task takes one place"));
+                match locked.arrive(n, wake) {
+                    Ok(Err(new)) => {
+                        *id = Some(new);
+                        return Poll::Pending;
+                    }
+                    Ok(Ok(grant)) => break Ok(grant),
+                    Err(error) => break Err(error),
+                }
+            };
+            if let Some(grant) = locked.state.waiters.take_served(known) {
+                break Ok(grant);
+            }
+            let closed = locked.state.closed;
+            let current = match locked.state.waiters.waker(known) {
+                Some(current) if !closed => current,
+                _ => break Err(AcquireError::Closed),
+            };
+            // A waker may not know that it is the same, so a new one is stored once and not looked at again.
+            let is_stored = current.will_wake(waker)
+                || clone
+                    .as_mut()
+                    .map(|clone| mem::swap(current, clone))
+                    .is_some();
+            drop(locked);
+            if is_stored {
+                discard_waker(clone);
+                return Poll::Pending;
+            }
+            clone = Some(waker.clone());
+        };
+        discard_waker(clone);
+        *id = None;
+        Poll::Ready(ready)
+    }
+
+    /// Gives a place in the queue up, passing on what was granted meanwhile. `rejected` as in
+    /// [`take_many`](Self::take_many).
+    #[cfg_attr(not(feature = "async"), allow(dead_code))]
+    pub(crate) fn cancel_wait(&self, id: WaiterId, rejected: &mut Vec<ErasedObject>) {
+        self.lock().cancel(id, rejected);
+    }
+}
+
+impl Locked<'_> {
+    /// Gets `n` objects at once or a place in the queue.
+    pub(super) fn arrive(
+        &mut self,
+        n: usize,
+        wake: impl FnOnce() -> Wake,
+    ) -> Result<Result<Grant, WaiterId>, AcquireError> {
+        if self.state.closed {
+            return Err(AcquireError::Closed);
+        }
+        self.recall();
+        let State {
+            waiters,
+            shelf,
+            permits,
+            ..
+        } = &mut *self.state;
+        Ok(waiters.arrive(n, wake, permits, || shelf.pop()))
+    }
+
+    /// Gives the permits that there are to the waiters, and the lock up, and wakes.
+    pub(super) fn serve_permits(mut self) {
+        let mut wakes = Wakes::default();
+        let State {
+            waiters, permits, ..
+        } = &mut *self.state;
+        if !waiters.is_empty() {
+            waiters.offer_permits(permits, &mut wakes);
+        }
+        drop(self);
+        wakes.wake();
+    }
+
+    /// Takes a waiter out of the queue, and passes on what it had been granted. Gives the lock up.
+    pub(super) fn cancel(mut self, id: WaiterId, rejected: &mut Vec<ErasedObject>) {
+        let (grant, wake) = self.state.waiters.cancel(id);
+        let mut wakes = Wakes::default();
+        let permits = grant.permits;
+        let mut objects = grant.into_objects().into_iter();
+        for object in objects.by_ref() {
+            match self.state.waiters.offer(object) {
+                Ok(wake) => wakes.add(wake),
+                Err(object) => {
+                    // No other waiter is left.
+                    let others: Vec<_> = objects.rev().chain([object]).collect();
+                    let room = match self.state.closed {
+                        true => 0,
+                        false => self.room_for(others.len()),
+                    };
+                    let kept = others.len() - room.min(others.len());
+                    rejected.extend(&others[..kept]);
+                    self.recall(); // A queue is put back to at its front.
+                    self.reserve(room.min(others.len()));
+                    self.put_back(others[kept..].iter().copied(), rejected);
+                    break;
+                }
+            }
+        }
+        let State {
+            waiters,
+            permits: all,
+            ..
+        } = &mut *self.state;
+        all.release(permits);
+        // Even if there was nothing: the next waiter may want less.
+        waiters.offer_permits(all, &mut wakes);
+        drop(self);
+        wakes.wake();
+        discard_waker(wake);
+    }
+}
