@@ -23,8 +23,8 @@ const LARGEST_BATCH_SIZE: usize = 1 << 16;
 ///
 /// | | a hit costs | for |
 /// | --- | --- | --- |
-/// | [`Heap`](Backend::Heap) | an allocation, and a count in the thread's slot | the control: what would be without a pool |
-/// | [`Mutex`](Backend::Mutex) | one lock each way | few threads; the simplest to reason about |
+/// | [`Heap`](Backend::Heap) | an allocation, a little more than `Box` | the control: what would be without a pool |
+/// | [`Mutex`](Backend::Mutex) | one uncontended lock each way | few threads; the simplest to reason about |
 /// | [`Queue`](Backend::Queue) | a compare-and-swap each way, on shared lines | first in, first out |
 /// | [`Batched`](Backend::Batched) | no lock, no atomic read-modify-write | message loops; the default |
 ///
@@ -42,15 +42,15 @@ const LARGEST_BATCH_SIZE: usize = 1 << 16;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// Keeps nothing: every acquire allocates, every drop frees. The control to
+    /// Keeps nothing: every acquire allocates, every drop frees, for a little more than a `Box` costs. The control to
     /// measure a pool against, and the backend to look for memory errors with, since a sanitizer sees every
     /// object come and go.
     ///
     /// Objects are counted in thread slots, with a bound as without, so a hit writes to no line that threads
     /// share. When the bound is near, threads use the central lock.
     Heap,
-    /// A stack under one lock. An acquire and a release take it once each, as with a hand-made
-    /// `Mutex<Vec<Box<T>>>`; while no other thread wants it, that is all they wait for.
+    /// A stack under one lock. An acquire and a release take it once each; while no other thread wants it, the cost is
+    /// close to that of a hand-made `Mutex<Vec<Box<T>>>`.
     Mutex,
     /// One queue for all threads: first in, first out. A ring without a lock, with a compare-and-swap each way. It
     /// grows while more objects are idle than ever before; in steady state it allocates nothing, with or without a

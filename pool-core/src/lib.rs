@@ -43,9 +43,9 @@
 //! | | a hit costs | bound | for |
 //! | --- | --- | --- | --- |
 //! | [`Batched`](Backend::Batched) | no lock, no atomic read-modify-write, no fence | exact | message loops; the default |
-//! | [`Mutex`](Backend::Mutex) | one lock each way | exact | few threads, little traffic |
+//! | [`Mutex`](Backend::Mutex) | one uncontended lock each way | exact | few threads, little traffic |
 //! | [`Queue`](Backend::Queue) | a compare-and-swap each way, on shared lines | exact | first in, first out |
-//! | [`Heap`](Backend::Heap) | an allocation, and a count in the thread's slot | exact | the control; hunting for memory errors |
+//! | [`Heap`](Backend::Heap) | an allocation, a little more than `Box` | exact | the control; hunting for memory errors |
 //! | [`unsync`] | a push and a pop | exact | one thread |
 //!
 //! # What is promised
