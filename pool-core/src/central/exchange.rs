@@ -17,7 +17,7 @@ impl Central {
     #[cold]
     #[inline(never)]
     pub(super) fn take_slow(
-        self: &Arc<Self>,
+        &self,
         missed: Option<Missed<'_, LocalStack>>,
         may_create: bool,
     ) -> Taken {
@@ -79,7 +79,7 @@ impl Central {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn put_slow(self: &Arc<Self>, object: ErasedObject) -> Result<(), ErasedObject> {
+    pub(crate) fn put_slow(&self, object: ErasedObject) -> Result<(), ErasedObject> {
         let own = self.own_slot();
         if self.backend == Backend::Batched
             && let Some(own) = own
@@ -114,7 +114,9 @@ impl Central {
             hit::forget_oldest_and_push(inside, given, object);
             return Ok(());
         }
-        locked.push(object)
+        let pushed = locked.push(object);
+        locked.state.shelf.count_visit();
+        pushed
     }
 
     /// The lock, with a batch or a larger ring at hand in case the shelf needs one for `more` objects: no memory is
@@ -159,7 +161,7 @@ impl Central {
     /// `Exhausted`, as exact as that of [`take`](Self::take); `Closed`. Then `rejected` may hold objects that
     /// were taken in vain and may not be kept: the caller destroys them.
     pub(crate) fn take_many(
-        self: &Arc<Self>,
+        &self,
         n: usize,
         rejected: &mut Vec<ErasedObject>,
     ) -> Result<Vec<ErasedObject>, AcquireError> {
@@ -211,7 +213,7 @@ impl Central {
     }
 
     /// [`put`](Self::put) of many at once, the last last; gives back the objects that are not wanted.
-    pub(crate) fn put_many(self: &Arc<Self>, mut objects: Vec<ErasedObject>) -> Vec<ErasedObject> {
+    pub(crate) fn put_many(&self, mut objects: Vec<ErasedObject>) -> Vec<ErasedObject> {
         match self.backend {
             Backend::Heap => return objects,
             Backend::Batched => {
@@ -254,7 +256,7 @@ impl Central {
         let room = locked.room_for(objects.len());
         let mut not_wanted = objects.split_off(room.min(objects.len()));
         for object in objects.drain(..) {
-            not_wanted.extend(locked.state.shelf.push(object).err());
+            not_wanted.extend(locked.push(object).err());
         }
         locked.state.shelf.count_visit();
         if let Some(own) = self.slots.at_hand() {
@@ -268,7 +270,7 @@ impl Central {
     }
 
     /// A permit for one object more, whether or not one is idle.
-    pub(crate) fn acquire_permit(self: &Arc<Self>) -> Result<(), AcquireError> {
+    pub(crate) fn acquire_permit(&self) -> Result<(), AcquireError> {
         if self.backend == Backend::Heap {
             return match self.take(None, true) {
                 Taken::Closed => Err(AcquireError::Closed),
@@ -288,7 +290,7 @@ impl Central {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn return_permit_slow(self: &Arc<Self>) -> bool {
+    pub(super) fn return_permit_slow(&self) -> bool {
         let own = match self.backend {
             Backend::Heap => self.own_slot(),
             _ => None,
@@ -313,9 +315,18 @@ impl Central {
 impl Locked<'_> {
     /// Keeps an object, for which there is [room](Self::room_for); gives it back if a queue is full.
     pub(super) fn push(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
-        let pushed = self.state.shelf.push(object);
-        self.state.shelf.count_visit();
-        pushed
+        let Err(object) = self.state.shelf.push(object) else {
+            return Ok(());
+        };
+        // Threads inside their slots push meanwhile, so a queue that had room may have none.
+        match &self.state.shelf {
+            Shelf::Queue(queue) if queue.needs_more_cells(1) => {
+                let larger = queue.larger(1);
+                drop(self.replace_queue(larger));
+                self.state.shelf.push(object)
+            }
+            _ => Err(object),
+        }
     }
 
     /// Hands batches to the calling thread's stack, which is active and empty; `false` if none is here.

@@ -24,7 +24,7 @@ pub(crate) mod trim;
 mod wait;
 mod waiters;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
@@ -77,6 +77,9 @@ pub(crate) struct Counts {
 }
 
 pub(crate) struct Central {
+    /// This, for threads to find at their end. Methods that may give up what keeps the pool alive take `&self` and
+    /// not `&Arc<Self>`: the `Arc` lies in the pool, without interior mutability (LIFE-TAIL).
+    this: Weak<Central>,
     backend: Backend,
     batch_size: usize,
     max_idle: usize,
@@ -115,7 +118,8 @@ impl Central {
             _ if barrier::available() => SlotKey::new(),
             _ => SlotKey::of_no_pool(),
         };
-        Arc::new(Central {
+        Arc::new_cyclic(|this| Central {
+            this: this.clone(),
             backend: config.backend,
             batch_size: config.batch_size,
             max_idle: config.max_idle.unwrap_or(usize::MAX),
@@ -155,11 +159,11 @@ impl Central {
     }
 
     /// The calling thread's slot, registered if it has none; `None` if it can have none.
-    fn own_slot(self: &Arc<Self>) -> Option<Own<'_>> {
+    fn own_slot(&self) -> Option<Own<'_>> {
         self.slots.find_or_register(|| {
-            let address = self.lock().register();
-            let pool: Arc<dyn Unregister> = self.clone();
-            (address, pool)
+            let pool = self.this.upgrade();
+            let pool = pool.expect("the caller keeps the pool alive");
+            (self.lock().register(), pool)
         })
     }
 
@@ -210,11 +214,7 @@ impl Central {
     /// Takes an idle object; else, with `may_create`, a permit to create one. A pop that `missed` is redeemed
     /// first.
     #[inline(always)]
-    pub(crate) fn take(
-        self: &Arc<Self>,
-        missed: Option<Missed<'_, LocalStack>>,
-        may_create: bool,
-    ) -> Taken {
+    pub(crate) fn take(&self, missed: Option<Missed<'_, LocalStack>>, may_create: bool) -> Taken {
         match self.backend {
             Backend::Mutex => {
                 if let Some(object) = self.pop_stack() {
@@ -242,7 +242,7 @@ impl Central {
     /// Once kept, the object may be acquired, and at the end of the pool destroyed, and the pool with it: the
     /// caller must not touch either again (LIFE-TAIL).
     #[inline(always)]
-    pub(crate) fn put(self: &Arc<Self>, object: ErasedObject) -> Result<(), ErasedObject> {
+    pub(crate) fn put(&self, object: ErasedObject) -> Result<(), ErasedObject> {
         let object = match self.backend {
             Backend::Heap => return Err(object),
             Backend::Mutex => match self.push_stack(object) {
@@ -262,7 +262,7 @@ impl Central {
     /// it was what kept the pool's memory: the caller frees the pool. On `false` the caller must not touch it
     /// again (LIFE-TAIL).
     #[inline]
-    pub(crate) fn return_permit(self: &Arc<Self>) -> bool {
+    pub(crate) fn return_permit(&self) -> bool {
         if self.backend == Backend::Heap
             && let Some(own) = self.slots.at_hand()
             && hit::return_permit(own)

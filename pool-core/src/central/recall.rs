@@ -17,7 +17,7 @@ const DRY_VISITS: u32 = 64;
 
 impl Central {
     /// Puts what the calling thread keeps where every thread finds it.
-    pub(crate) fn flush(self: &Arc<Self>) {
+    pub(crate) fn flush(&self) {
         if let Some(own) = self.own_slot() {
             self.lock().flush(own);
         }

@@ -1219,3 +1219,44 @@ fn making_objects_earns_no_larger_cache() {
         assert!(stats.cached <= 16, "{stats:?}");
     });
 }
+
+/// A thread found room in a queue, another took the room, and the object of the first was dropped, though nothing
+/// bounds what may be idle.
+#[test]
+fn a_queue_that_nothing_bounds_keeps_every_object() {
+    within_reason(|| {
+        let (builder, tally) = counted(Backend::Queue);
+        let pool = builder.build().unwrap();
+        let rounds = scaled(1_000);
+        let (turn, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let hands = [const { Mutex::new(Vec::new()) }; 2];
+        let wait_until = |counter: &AtomicUsize, count| {
+            while counter.load(Ordering::SeqCst) < count {
+                thread::yield_now();
+            }
+        };
+        thread::scope(|scope| {
+            for hand in &hands {
+                scope.spawn(|| {
+                    for round in 1..=rounds {
+                        wait_until(&turn, round);
+                        hand.lock().unwrap().clear();
+                        done.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+            for round in 1..=rounds {
+                let mut objects: Vec<_> = (0..260).map(|_| pool.acquire()).collect();
+                // The queue is back at 256 cells, and the next release of each thread asks for the lock.
+                pool.trim(usize::MAX);
+                for hand in &hands {
+                    hand.lock().unwrap().extend(objects.drain(..3));
+                }
+                drop(objects);
+                turn.store(round, Ordering::SeqCst);
+                wait_until(&done, 2 * round);
+            }
+        });
+        assert_eq!(at_rest(&pool, &tally).destroyed, 0);
+    });
+}
