@@ -40,7 +40,7 @@ use self::waiters::Waiters;
 pub(crate) use self::waiters::{Grant, Wake};
 use crate::config::{Backend, Config};
 use crate::local::hit::{self, Own};
-use crate::local::{LocalStack, Missed, SharedInSlots, SlotKey, Slots, Unregister};
+use crate::local::{LocalStack, Missed, SharedInSlots, SlotKey, Slots};
 use crate::object::ErasedObject;
 use crate::sync::{Mutex, MutexGuard, barrier};
 use crate::trace;
