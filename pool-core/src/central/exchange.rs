@@ -33,6 +33,13 @@ impl Central {
             Backend::Heap | Backend::Queue => self.own_slot(),
             Backend::Mutex | Backend::Batched => None,
         };
+        // It was not at hand, and may have permits.
+        if self.backend == Backend::Heap
+            && may_create
+            && own.is_some_and(|own| hit::take_permits(own, 1))
+        {
+            return Taken::Permit;
+        }
         let mut locked = self.lock();
         let own = match missed.map(hit::redeem) {
             Some((_, Some(object))) => return Taken::Idle(object),
@@ -171,7 +178,7 @@ impl Central {
         match self.backend {
             Backend::Heap => {
                 objects.reserve(n);
-                if let Some(own) = self.slots.at_hand()
+                if let Some(own) = self.own_slot()
                     && hit::take_permits(own, n)
                 {
                     return Ok(objects);
@@ -295,6 +302,10 @@ impl Central {
             Backend::Heap => self.own_slot(),
             _ => None,
         };
+        // It was not at hand, and may have room.
+        if own.is_some_and(hit::return_permit) {
+            return false;
+        }
         let mut locked = self.lock();
         let mut permits = 1;
         if let Some(own) = own {

@@ -267,3 +267,105 @@ impl FifoQueue {
         }
     }
 }
+
+/// The queue by itself, in rings of one or two cells.
+#[cfg(all(test, loom))]
+mod models {
+    use std::sync::Arc;
+
+    use loom::thread;
+
+    use super::*;
+
+    fn object(n: usize) -> ErasedObject {
+        ErasedObject::dangling(8 * (n + 1))
+    }
+
+    fn queue(cells: usize, limit: usize, objects: usize) -> Arc<FifoQueue> {
+        let queue = FifoQueue::with_cells(cells, limit);
+        for n in 0..objects {
+            assert!(queue.push(object(n)).is_ok());
+        }
+        Arc::new(queue)
+    }
+
+    fn drain(queue: &FifoQueue) -> Vec<ErasedObject> {
+        iter::from_fn(|| queue.pop()).collect()
+    }
+
+    fn pusher(queue: &Arc<FifoQueue>, n: usize) -> thread::JoinHandle<bool> {
+        let queue = queue.clone();
+        thread::spawn(move || queue.push(object(n)).is_ok())
+    }
+
+    fn popper(queue: &Arc<FifoQueue>, times: usize) -> thread::JoinHandle<Vec<ErasedObject>> {
+        let queue = queue.clone();
+        thread::spawn(move || (0..times).filter_map(|_| queue.pop()).collect())
+    }
+
+    fn model(f: impl Fn() + Send + Sync + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound.get_or_insert(4);
+        builder.check(f);
+    }
+
+    #[test]
+    fn two_pushes_against_pops() {
+        for (cells, limit) in [(1, 1), (2, 2), (2, 1)] {
+            model(move || {
+                let queue = queue(cells, limit, 1);
+                let (first, second) = (pusher(&queue, 1), popper(&queue, 1));
+                let mut pushed = vec![object(0)];
+                if queue.push(object(2)).is_ok() {
+                    pushed.push(object(2));
+                }
+                if first.join().unwrap() {
+                    pushed.push(object(1));
+                }
+                let popped = second.join().unwrap();
+                // An object was there all the time.
+                assert_eq!(popped, [object(0)]);
+                assert!(queue.len() <= limit);
+                let mut all = popped;
+                all.extend(drain(&queue));
+                all.sort_by_key(|object| pushed.iter().position(|other| other == object));
+                assert_eq!(all, pushed);
+            });
+        }
+    }
+
+    #[test]
+    fn an_object_put_back_at_the_front_against_pops() {
+        for cells in [2, 4] {
+            model(move || {
+                let queue = queue(cells, cells, 1);
+                let others = popper(&queue, 2);
+                // While no thread pushes.
+                assert!(queue.push_front(object(1)).is_ok());
+                let popped = others.join().unwrap();
+                assert!(!popped.is_empty());
+                let mut all = popped;
+                all.extend(drain(&queue));
+                assert!(all == [object(0), object(1)] || all == [object(1), object(0)]);
+            });
+        }
+    }
+
+    #[test]
+    fn two_objects_put_back_at_the_front_against_two_that_pop() {
+        model(|| {
+            let queue = queue(4, 4, 2);
+            let (first, second) = (popper(&queue, 1), popper(&queue, 1));
+            for n in [2, 3] {
+                assert!(queue.push_front(object(n)).is_ok());
+            }
+            let mut all = first.join().unwrap();
+            all.extend(second.join().unwrap());
+            assert_eq!(all.len(), 2);
+            all.extend(drain(&queue));
+            for n in 0..4 {
+                assert_eq!(all.iter().filter(|other| **other == object(n)).count(), 1);
+            }
+        });
+    }
+}

@@ -1,6 +1,5 @@
 //! The slots of threads, as the central lock sees them: activated, revoked and emptied.
 
-
 use super::{Central, Locked, State};
 use crate::config::Backend;
 use crate::local::hit::Own;

@@ -27,7 +27,7 @@ unsafe impl Sync for ErasedObject {}
 
 impl ErasedObject {
     /// An address that is no object, for a test of what moves them.
-    #[cfg(all(test, not(loom)))]
+    #[cfg(test)]
     pub(crate) fn dangling(address: usize) -> Self {
         ErasedObject(NonNull::new(std::ptr::without_provenance_mut(address)).unwrap())
     }

@@ -1260,3 +1260,23 @@ fn a_queue_that_nothing_bounds_keeps_every_object() {
         assert_eq!(at_rest(&pool, &tally).destroyed, 0);
     });
 }
+
+/// A thread that uses more pools than it finds at a glance took more permits each time, instead of those it had,
+/// until the pool had none and called them all back.
+#[test]
+fn a_thread_of_many_heap_pools_uses_the_permits_that_it_has() {
+    let pools: Vec<_> = (0..80)
+        .map(|_| {
+            let (builder, _) = counted(Backend::Heap);
+            builder.capacity(200).build().unwrap()
+        })
+        .collect();
+    let mut held = Vec::new();
+    for _ in 0..10 {
+        held.extend(pools.iter().map(Pool::acquire));
+    }
+    for pool in &pools {
+        assert_eq!(pool.stats().in_use, 10);
+        assert_eq!(pool.stats().revocations, 0);
+    }
+}
