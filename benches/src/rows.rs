@@ -395,6 +395,27 @@ pub const ROWS: &[Row] = &[
         duel: || in_turn(20),
     },
     Row {
+        name: "many-pools-64",
+        ours: "64 batched pools in turn",
+        other: "64 mutex pools in turn",
+        target: None,
+        duel: || in_turn_over_mutex(64),
+    },
+    Row {
+        name: "many-pools-1024",
+        ours: "1,024 batched pools in turn",
+        other: "1,024 mutex pools in turn",
+        target: None,
+        duel: || in_turn_over_mutex(1024),
+    },
+    Row {
+        name: "many-pools-4096",
+        ours: "4,096 batched pools in turn",
+        other: "4,096 mutex pools in turn",
+        target: None,
+        duel: || in_turn_over_mutex(4096),
+    },
+    Row {
         name: "thread-local",
         ours: "batched, one at a time",
         other: "a Vec per thread in a ThreadLocal",
@@ -507,6 +528,16 @@ fn in_turn(pools: usize) -> Duel {
         Side::solo(Pattern::Single, move || InTurn::new(pools, batched)),
         Side::solo(Pattern::Single, || InTurn::new(1, batched)),
     )
+}
+
+/// Beyond the pools that a thread finds at a glance, each is looked up in a map.
+fn in_turn_over_mutex(pools: usize) -> Duel {
+    let side = move |backend| {
+        Side::solo(Pattern::Single, move || {
+            InTurn::new(pools, || Pooled::on(backend))
+        })
+    };
+    Duel::new(side(Backend::Batched), side(Backend::Mutex))
 }
 
 /// Builds a pool and uses it, in the caller's code.
