@@ -133,7 +133,7 @@ impl FifoQueue {
 
     #[inline(always)]
     fn pop_from_ring(&self) -> Option<ErasedObject> {
-        let (mut turns, mut overtaken) = (0, 0);
+        let mut turns = 0;
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
             let cell = self.cell(head);
@@ -157,7 +157,7 @@ impl FifoQueue {
                     }
                     Err(now) => {
                         head = now;
-                        back_off(&mut overtaken);
+                        back_off(&mut turns);
                     }
                 }
                 continue;
@@ -177,7 +177,7 @@ impl FifoQueue {
     /// Puts an object at the end; gives it back if there is no room.
     #[inline(always)]
     pub(super) fn push(&self, object: ErasedObject) -> Result<(), ErasedObject> {
-        let (mut turns, mut overtaken) = (0, 0);
+        let mut turns = 0;
         let mut tail = self.tail.load(Ordering::Relaxed);
         loop {
             // Where the limit is the number of cells, the stamps say whether it is reached.
@@ -207,7 +207,7 @@ impl FifoQueue {
                     }
                     Err(now) => {
                         tail = now;
-                        back_off(&mut overtaken);
+                        back_off(&mut turns);
                     }
                 }
                 continue;
