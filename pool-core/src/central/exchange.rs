@@ -213,6 +213,8 @@ impl Central {
         if locked.take_many(n, &mut objects) {
             return Ok(objects);
         }
+        // Other threads may have pushed before the revocation.
+        locked.reserve(objects.len());
         locked.put_back(objects.drain(..).rev(), rejected);
         drop(locked);
         self.buffers.give(objects);
@@ -392,14 +394,15 @@ impl Locked<'_> {
         taken
     }
 
-    /// Puts objects back where they were, the one that was taken last first. While no slot is active.
+    /// Puts objects back where they were, the one that was taken last first. While no slot is active, and after
+    /// room was [reserved](Self::reserve) for them.
     pub(super) fn put_back(
         &mut self,
         objects: impl Iterator<Item = ErasedObject>,
         rejected: &mut Vec<ErasedObject>,
     ) {
         for object in objects {
-            // There may be no room: other threads may have pushed before the revocation.
+            // A queue may have come to its limit meanwhile.
             rejected.extend(self.state.shelf.push_next(object).err());
         }
     }
