@@ -530,7 +530,7 @@ fn in_turn(pools: usize) -> Duel {
     )
 }
 
-/// Beyond the pools that a thread finds at a glance, each is looked up in a map.
+/// More pools than the table of a thread that uses few has entries.
 fn in_turn_over_mutex(pools: usize) -> Duel {
     let side = move |backend| {
         Side::solo(Pattern::Single, move || {

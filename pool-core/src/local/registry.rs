@@ -4,10 +4,12 @@
 //! The table has no destructor and is always there, even while a thread is torn down. The registry may be gone;
 //! then the thread has no slots any more and uses the central lock each time. Nothing in here knows the type of
 //! an object, keeps a pool alive, or runs user code.
+#![allow(unsafe_code)] // A table that one thread-local owns and another one reads.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
 use super::SlotAddress;
@@ -58,6 +60,8 @@ struct Recent {
     /// The entry of the front to be overwritten next.
     oldest: Cell<usize>,
     table: [Entry; TABLE],
+    /// The table that is used instead, once a thread has more slots than that; the registry owns it.
+    larger: Cell<Option<NonNull<[Entry]>>>,
 }
 
 impl Recent {
@@ -66,11 +70,18 @@ impl Recent {
             front: [const { Entry::new() }; FRONT],
             oldest: Cell::new(0),
             table: [const { Entry::new() }; TABLE],
+            larger: Cell::new(None),
         }
     }
 
     fn in_table(&self, pool: PoolId) -> &Entry {
-        &self.table[pool.index() % TABLE]
+        let table = match self.larger.get() {
+            None => &self.table[..],
+            // SAFETY: the registry, which is of this thread, takes the table away before it frees it.
+            Some(table) => unsafe { table.as_ref() },
+        };
+        // The length is a power of two.
+        &table[pool.index() & (table.len() - 1)]
     }
 
     fn bring_to_front(&self, pool: PoolId, slot: SlotAddress) {
@@ -83,6 +94,7 @@ impl Recent {
         for entry in self.front.iter().chain(&self.table) {
             entry.set(PoolId::UNUSED, SlotAddress::dangling());
         }
+        self.larger.set(None);
     }
 }
 
@@ -114,6 +126,8 @@ struct Registration {
 
 /// All slots of this thread, by the pool's id.
 struct Registry {
+    /// Room to find twice as many slots at a glance, if they are more than the table of [`Recent`] holds.
+    larger_table: Option<NonNull<[Entry]>>,
     slots: HashMap<PoolId, Registration, BuildHasherDefault<IdHasher>>,
     /// The number of slots at which slots of pools that have ended are next looked for.
     prune_at: usize,
@@ -143,6 +157,7 @@ impl Hasher for IdHasher {
 impl Registry {
     const fn new() -> Self {
         Registry {
+            larger_table: None,
             slots: HashMap::with_hasher(BuildHasherDefault::new()),
             prune_at: FIRST_PRUNE,
         }
@@ -156,6 +171,34 @@ impl Registry {
             self.prune_at = (2 * self.slots.len()).max(FIRST_PRUNE);
         }
         self.slots.insert(pool, registration);
+        let entries = self.larger_table.map_or(TABLE, NonNull::len);
+        // Not shrunk by half of it, so that a few pools more or less do not make it each time.
+        if self.slots.len() > entries || entries > TABLE && self.slots.len() < entries / 8 {
+            self.replace_table();
+        }
+    }
+
+    /// Has the slots found in a table that suits their number.
+    fn replace_table(&mut self) {
+        let entries = (2 * self.slots.len()).next_power_of_two();
+        let table = (entries > TABLE).then(|| {
+            let table: Box<[Entry]> = (0..entries).map(|_| Entry::new()).collect();
+            NonNull::from(Box::leak(table))
+        });
+        RECENT.with(|recent| recent.larger.set(table));
+        self.free_table();
+        self.larger_table = table;
+        for (&pool, registration) in &self.slots {
+            RECENT.with(|recent| recent.in_table(pool).set(pool, registration.slot));
+        }
+    }
+
+    /// Frees the table, in which nothing is looked up any more.
+    fn free_table(&mut self) {
+        if let Some(table) = self.larger_table.take() {
+            // SAFETY: leaked in `replace_table`; `RECENT` has another one, or none.
+            drop(unsafe { Box::from_raw(table.as_ptr()) });
+        }
     }
 }
 
@@ -165,6 +208,7 @@ impl Drop for Registry {
         // thread-local may find one.
         let _ = ENDED.try_with(|ended| ended.set(true));
         let _ = RECENT.try_with(Recent::clear);
+        self.free_table();
         for (_, registration) in self.slots.drain() {
             if let Some(pool) = registration.pool.upgrade() {
                 pool.unregister(registration.slot);
