@@ -27,6 +27,8 @@ enum Kind<T> {
         chunks: Mutex<Chunks<T>>,
         /// Held by the thread that grows.
         growth: Mutex<()>,
+        /// Held by the thread that shrinks, which has the chunks to itself for a while.
+        shrinking: Mutex<()>,
     },
 }
 
@@ -36,6 +38,7 @@ impl<T> Arena<T> {
         let kind = Kind::Chunked {
             chunks: Mutex::new(Chunks::new()),
             growth: Mutex::new(()),
+            shrinking: Mutex::new(()),
         };
         Arena {
             kind,
@@ -59,7 +62,7 @@ impl<T> Arena<T> {
     pub(crate) fn take(&self) -> Block<T> {
         let (chunks, growth) = match &self.kind {
             Kind::Single => return Chunk::new(1).into_single(),
-            Kind::Chunked { chunks, growth } => (chunks, growth),
+            Kind::Chunked { chunks, growth, .. } => (chunks, growth),
         };
         if let Some(block) = chunks.lock().take() {
             return block;
@@ -82,7 +85,7 @@ impl<T> Arena<T> {
 
     /// Makes sure that the next `blocks` takes find memory there, as one chunk if need be.
     pub(crate) fn reserve(&self, blocks: usize) {
-        if let Kind::Chunked { chunks, growth } = &self.kind {
+        if let Kind::Chunked { chunks, growth, .. } = &self.kind {
             let _growing = growth.lock();
             let missing = blocks.saturating_sub(chunks.lock().available());
             if missing > 0 {
@@ -99,20 +102,24 @@ impl<T> Arena<T> {
         self.unreported.take()
     }
 
-    /// Frees the chunks that hold no object. Other threads can give blocks back meanwhile; a thread that
-    /// finds none vacant waits, as it does while another thread grows.
+    /// Frees the chunks that hold no object. Other threads can take blocks and give them back meanwhile; one that
+    /// finds none vacant grows the pool, rather than wait for the walk over all that are.
     pub(crate) fn shrink(&self) {
-        if let Kind::Chunked { chunks, growth } = &self.kind {
-            let _growing = growth.lock();
-            // No other thread adds a chunk while this one may grow, so the chunks left in place are empty.
+        if let Kind::Chunked {
+            chunks, shrinking, ..
+        } = &self.kind
+        {
+            let _shrinking = shrinking.lock();
             let mut all = mem::replace(&mut *chunks.lock(), Chunks::new());
             let unused = all.take_unused();
             {
                 let mut chunks = chunks.lock();
                 while let Some(block) = chunks.take() {
-                    // SAFETY: given back just now to this arena, whose chunks are all in `all`.
+                    // SAFETY: of a chunk in `all`, given back just now to this arena, or of one that was added
+                    // meanwhile and follows.
                     unsafe { all.give(block) };
                 }
+                all.append(&mut chunks);
                 *chunks = all;
             }
             unused.into_iter().for_each(Chunk::vacate);
@@ -135,7 +142,13 @@ impl<T> Arena<T> {
 
     /// Keeps other threads out, for a fork.
     pub(crate) fn before_fork(&self) {
-        if let Kind::Chunked { chunks, growth } = &self.kind {
+        if let Kind::Chunked {
+            chunks,
+            growth,
+            shrinking,
+        } = &self.kind
+        {
+            shrinking.seize(|()| {});
             growth.seize(|()| {});
             chunks.seize(|_| {});
         }
@@ -143,9 +156,15 @@ impl<T> Arena<T> {
 
     /// Lets them in again.
     pub(crate) fn after_fork(&self, seized: &Seized) {
-        if let Kind::Chunked { chunks, growth } = &self.kind {
+        if let Kind::Chunked {
+            chunks,
+            growth,
+            shrinking,
+        } = &self.kind
+        {
             chunks.release(seized, |_| {});
             growth.release(seized, |()| {});
+            shrinking.release(seized, |()| {});
         }
     }
 }

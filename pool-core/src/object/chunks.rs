@@ -7,6 +7,8 @@
 
 use alloc::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use alloc::vec::Vec;
+#[cfg(feature = "std")]
+use core::mem;
 use core::ops::Range;
 use core::ptr::NonNull;
 
@@ -74,7 +76,7 @@ impl<T> Chunk<T> {
     #[cfg(feature = "std")]
     pub(super) fn into_single(self) -> Block<T> {
         debug_assert_eq!(self.blocks, 1);
-        let chunk = core::mem::ManuallyDrop::new(self);
+        let chunk = mem::ManuallyDrop::new(self);
         // SAFETY: the first block of a chunk that only the caller has.
         unsafe { Block::prepare(chunk.memory) }
     }
@@ -327,6 +329,14 @@ impl<T> Chunks<T> {
         };
         self.blocks += chunk.blocks;
         self.chunks.push(chunk);
+    }
+
+    /// Takes over the chunks of `other`, which has no vacant block.
+    #[cfg(feature = "std")]
+    pub(super) fn append(&mut self, other: &mut Self) {
+        debug_assert_eq!(other.available(), 0);
+        self.chunks.append(&mut other.chunks);
+        self.blocks += mem::take(&mut other.blocks);
     }
 
     /// A vacant block, growing if there is none.
