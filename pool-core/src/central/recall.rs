@@ -76,13 +76,13 @@ impl Locked<'_> {
         self.state.dry = DRY_VISITS;
     }
 
-    /// Whether slots may be active, one of them being `more`.
-    pub(super) fn may_activate(&self, more: usize) -> bool {
+    /// Whether one more slot may be active.
+    pub(super) fn may_activate(&self) -> bool {
         let state = &*self.state;
         !state.closed
             && state.waiters.is_empty()
             && state.dry == 0
-            && !self.may_overflow(0, state.slots.active() + more)
+            && !self.may_overflow(0, state.slots.active() + 1)
     }
 
     /// Activates the calling thread's slot if that is allowed; whether it is active now.
@@ -90,7 +90,7 @@ impl Locked<'_> {
         if self.state.slots.is_active(own) {
             return true;
         }
-        let allowed = self.may_activate(1);
+        let allowed = self.may_activate();
         self.state.dry = self.state.dry.saturating_sub(1);
         if allowed {
             self.state.slots.activate(own);
@@ -112,7 +112,7 @@ impl Locked<'_> {
         slots.flush(own, |top, stack, created| {
             shelf.reclaim(top, stack, created, permits);
         });
-        if self.may_activate(1) {
+        if self.may_activate() {
             self.state.slots.activate(own);
         }
     }
