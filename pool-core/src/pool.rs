@@ -19,7 +19,7 @@ use crate::handle::{Burst, Pooled};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::object::{Object, Reclaimed, SharedRef};
 use crate::poolable::Poolable;
-use crate::shared::{Fast, Miss, Shared, Taken, TakenMany};
+use crate::shared::{Miss, Shared, Taken, TakenMany};
 use crate::stats::Stats;
 use crate::trace;
 
@@ -142,10 +142,6 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn acquire(&self) -> Pooled<T, L> {
         match self.acquire_hit() {
             Ok(object) => object,
-            Err(None) => match self.acquire_fast() {
-                Some(object) => object,
-                None => self.acquire_slow_or_panic(None),
-            },
             Err(missed) => self.acquire_slow_or_panic(missed),
         }
     }
@@ -158,41 +154,6 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             .name()
             .map_or(String::new(), |name| format!(" {name:?}"));
         panic!("acquire from pool{name}, which is closed; use `try_acquire` where that can happen");
-    }
-
-    /// An object by the fast path of the backends that keep none in the threads' stacks.
-    // Cold for the layout of a hit; what it calls is not.
-    #[cold]
-    #[inline(never)]
-    fn acquire_fast(&self) -> Option<Pooled<T, L>> {
-        // One after the other, since a jump table takes longer.
-        let fast = self.shared.fast;
-        if fast == Fast::Stack {
-            self.acquire_from_stack()
-        } else if fast == Fast::Queue {
-            self.acquire_from_queue()
-        } else if fast == Fast::Create {
-            self.acquire_created()
-        } else {
-            None
-        }
-    }
-
-    // Each by itself, so that none saves registers for another.
-    #[inline(never)]
-    fn acquire_from_stack(&self) -> Option<Pooled<T, L>> {
-        self.shared.take_stack().map(Pooled::new)
-    }
-
-    #[inline(never)]
-    fn acquire_from_queue(&self) -> Option<Pooled<T, L>> {
-        self.shared.take_queue().map(Pooled::new)
-    }
-
-    #[inline(never)]
-    fn acquire_created(&self) -> Option<Pooled<T, L>> {
-        let permit = self.shared.take_permit()?;
-        Some(Pooled::new(permit.vacancy().create()))
     }
 
     #[cold]
@@ -240,8 +201,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// returned.
     #[inline]
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
-        match self.acquire_hit() {
-            Ok(object) => Ok(object),
+        match self.shared.pop_hit() {
+            Ok(object) => Ok(Pooled::new(object)),
             Err(missed) => self.acquire_slow(missed, Wait::IdleOnly),
         }
     }
@@ -272,10 +233,14 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// An object from the calling thread's cache, if one is at hand.
+    /// An object by the backend's fast path: mostly from the calling thread's cache.
     #[inline(always)]
     fn acquire_hit(&self) -> Result<Pooled<T, L>, Miss<'_>> {
-        self.shared.pop_hit().map(Pooled::new)
+        let object = match self.shared.pop_hit() {
+            Err(None) => (self.shared.fast.acquire)(&self.shared).ok_or(None),
+            popped => popped,
+        };
+        object.map(Pooled::new)
     }
 
     #[inline(never)]

@@ -41,11 +41,11 @@ use crate::trace;
 /// One pool.
 // The order is the layout: first what every hit reads and no thread writes.
 #[repr(C)]
-pub(crate) struct Shared<T, L> {
+pub(crate) struct Shared<T, L: Lifecycle<T>> {
     /// The key with which a hit finds the thread's stack; of no pool, if the backend has none or there is more to
     /// do than a hit does.
     hit_key: SlotKey<LocalStack>,
-    pub(crate) fast: Fast,
+    pub(crate) fast: Fast<T, L>,
     pub(crate) lifecycle: L,
     central: Arc<Central>,
     pub(crate) config: Config,
@@ -59,17 +59,24 @@ pub(crate) struct Shared<T, L> {
 /// A pop that missed and is not redeemed yet, if one was tried.
 pub(crate) type Miss<'a> = Option<Missed<'a, LocalStack>>;
 
-/// Which fast path a pool has whose objects are not in the threads' stacks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fast {
-    /// None: all goes by the central lock.
-    None,
-    /// The stack of a `Mutex`.
-    Stack,
-    /// The queue of a `Queue`.
-    Queue,
-    /// An object is created for each acquire: `Heap`.
-    Create,
+/// The fast path of a pool whose objects are not in the threads' stacks. An acquire that it fails for, and in
+/// `Batched` each that does not find the slot at hand, goes the common way.
+pub(crate) struct Fast<T, L: Lifecycle<T>> {
+    pub(crate) acquire: fn(&SharedRef<T, Shared<T, L>>) -> Option<Object<T, Shared<T, L>>>,
+    pub(crate) release: fn(Object<T, Shared<T, L>>),
+}
+
+impl<T, L: Lifecycle<T>> Fast<T, L> {
+    fn new(config: &Config) -> Self {
+        let (acquire, release): (fn(&SharedRef<_, _>) -> _, fn(_)) =
+            match (config.reset_on, config.backend) {
+                (ResetOn::Release, Backend::Mutex) => (SharedRef::take_stack, release::to_stack),
+                (ResetOn::Release, Backend::Queue) => (SharedRef::take_queue, release::to_queue),
+                (ResetOn::Release, Backend::Heap) => (SharedRef::create, release::to_nowhere),
+                (ResetOn::Acquire, _) | (_, Backend::Batched) => (|_| None, release::to_any),
+            };
+        Fast { acquire, release }
+    }
 }
 
 /// What came of looking for an object.
@@ -114,36 +121,31 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         Some(unsafe { unerase_all(erased) })
     }
 
-    /// [`put`](Self::put) of an object to [`Fast::Stack`].
+    /// [`put`](Self::put) of an object to the stack of a `Mutex`, if that needs nothing unusual.
     #[inline(always)]
     pub(crate) fn put_stack(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
-        match self.central.push_stack(object.into_erased()) {
-            Ok(()) => Ok(()),
-            Err(erased) => self.put_slow(erased),
-        }
+        self.put_by(object, Central::push_stack)
     }
 
-    /// [`put`](Self::put) of an object to [`Fast::Queue`].
+    /// [`put`](Self::put) of an object to the queue of a `Queue`, if that needs nothing unusual.
     #[inline(always)]
     pub(crate) fn put_queue(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
-        match self.central.push_queue(object.into_erased()) {
-            Ok(()) => Ok(()),
-            Err(erased) => self.put_slow(erased),
-        }
-    }
-
-    fn put_slow(&self, erased: ErasedObject) -> Result<(), Object<T, Self>> {
-        self.central
-            .put_slow(erased)
-            // SAFETY: erased by the caller, and refused.
-            .map_err(|erased| unsafe { Object::from_erased(erased) })
+        self.put_by(object, Central::push_queue)
     }
 
     /// Keeps an object for the next acquire; gives it back if it is not wanted. Once it is kept, the pool
     /// may be gone (LIFE-TAIL).
     pub(crate) fn put(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
-        self.central
-            .put(object.into_erased())
+        self.put_by(object, Central::put)
+    }
+
+    #[inline(always)]
+    fn put_by(
+        &self,
+        object: Object<T, Self>,
+        put: impl FnOnce(&Central, ErasedObject) -> Result<(), ErasedObject>,
+    ) -> Result<(), Object<T, Self>> {
+        put(&self.central, object.into_erased())
             // SAFETY: erased just now, and refused.
             .map_err(|erased| unsafe { Object::from_erased(erased) })
     }
@@ -286,12 +288,7 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
                 ResetOn::Release => central.stacks(),
                 ResetOn::Acquire => SlotKey::of_no_pool(),
             },
-            fast: match (config.reset_on, config.backend) {
-                (ResetOn::Release, Backend::Heap) => Fast::Create,
-                (ResetOn::Release, Backend::Mutex) => Fast::Stack,
-                (ResetOn::Release, Backend::Queue) => Fast::Queue,
-                (ResetOn::Acquire, _) | (_, Backend::Batched) => Fast::None,
-            },
+            fast: Fast::new(&config),
             lifecycle,
             central,
             config,
@@ -318,30 +315,28 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
         }
     }
 
-    /// An idle object from [`Fast::Stack`].
-    #[inline(always)]
-    pub(crate) fn take_stack(&self) -> Option<Object<T, Shared<T, L>>> {
+    /// An idle object from the stack of a `Mutex`.
+    fn take_stack(&self) -> Option<Object<T, Shared<T, L>>> {
         let erased = self.central.pop_stack()?;
         // SAFETY: it came out of `central`, which keeps no copy.
         Some(unsafe { Object::from_erased(erased) })
     }
 
-    /// An idle object from [`Fast::Queue`].
-    #[inline(always)]
-    pub(crate) fn take_queue(&self) -> Option<Object<T, Shared<T, L>>> {
+    /// An idle object from the queue of a `Queue`.
+    fn take_queue(&self) -> Option<Object<T, Shared<T, L>>> {
         let erased = self.central.pop_queue()?;
         // SAFETY: it came out of `central`, which keeps no copy.
         Some(unsafe { Object::from_erased(erased) })
     }
 
-    /// A permit that the thread has at hand, for [`Fast::Create`].
-    #[inline(always)]
-    pub(crate) fn take_permit(&self) -> Option<Permit<T, Shared<T, L>>> {
+    /// A new object of a `Heap`, if the thread has a permit at hand.
+    fn create(&self) -> Option<Object<T, Shared<T, L>>> {
         if !self.central.take_permit() {
             return None;
         }
         // SAFETY: given out just now.
-        Some(unsafe { Permit::new(self.as_ptr()) })
+        let permit = unsafe { Permit::new(self.as_ptr()) };
+        Some(permit.vacancy().create())
     }
 
     /// Takes an idle object; else, with `create`, a permit to create one. A pop that missed is redeemed first.
@@ -532,11 +527,11 @@ unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
 }
 
 /// The end of the last `Pool`. Dropped, it releases the `Pool`s' common reference.
-struct End<T, L> {
+struct End<T, L: Lifecycle<T>> {
     pool: NonNull<Shared<T, L>>,
 }
 
-impl<T, L> Drop for End<T, L> {
+impl<T, L: Lifecycle<T>> Drop for End<T, L> {
     fn drop(&mut self) {
         // SAFETY: the reference is released here (LIFE-REFS).
         let shared = unsafe { self.pool.as_ref() };
@@ -550,7 +545,7 @@ impl<T, L> Drop for End<T, L> {
 /// # Safety
 ///
 /// The last reference was released by the caller.
-unsafe fn free<T, L>(pool: NonNull<Shared<T, L>>) {
+unsafe fn free<T, L: Lifecycle<T>>(pool: NonNull<Shared<T, L>>) {
     fork::unregister(pool);
     // SAFETY: leaked by `SharedRef::new`, and no reference is left.
     drop(unsafe { Box::from_raw(pool.as_ptr()) });

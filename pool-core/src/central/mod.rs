@@ -186,23 +186,26 @@ impl Central {
         }
     }
 
-    /// Pops from the queue of a `Queue`, if the calling thread may enter its slot.
+    /// Pops from the queue of a `Queue`, if the calling thread may enter its slot and no other is faster.
     #[inline(always)]
     pub(crate) fn pop_queue(&self) -> Option<ErasedObject> {
-        let queue = self.queue.as_ref()?;
-        let inside = self.slots.at_hand()?.enter()?;
-        queue.with(inside, |queue| queue.pop())
+        self.in_queue(FifoQueue::try_pop)?
     }
 
-    /// Pushes to the queue of a `Queue`, if the calling thread may enter its slot; else gives the object back.
-    /// The rest as for [`put`](Self::put).
+    /// Pushes to the queue of a `Queue`, if the calling thread may enter its slot and no other is faster; else gives
+    /// the object back. The rest as for [`put`](Self::put).
     #[inline(always)]
     pub(crate) fn push_queue(&self, object: ErasedObject) -> Result<(), ErasedObject> {
-        match (&self.queue, self.slots.at_hand().and_then(Own::enter)) {
-            (Some(queue), Some(inside)) => queue.with(inside, |queue| queue.push(object)),
-            (_, Some(inside)) => inside.work(|_, top| (Err(object), top)),
-            (_, None) => Err(object),
-        }
+        self.in_queue(|queue| queue.try_push(object))
+            .unwrap_or(Err(object))
+    }
+
+    /// Runs `f` on the queue of a `Queue`, if the calling thread may enter its slot.
+    #[inline(always)]
+    fn in_queue<R>(&self, f: impl FnOnce(&FifoQueue) -> R) -> Option<R> {
+        let queue = self.queue.as_ref()?;
+        let inside = self.slots.at_hand()?.enter()?;
+        Some(queue.with(inside, |queue| f(queue)))
     }
 
     /// Takes a permit of a `Heap` that the calling thread has at hand.
@@ -222,7 +225,7 @@ impl Central {
                 }
             }
             Backend::Queue => {
-                if let Some(object) = self.pop_queue() {
+                if let Some(object) = self.in_queue(FifoQueue::pop).flatten() {
                     return Taken::Idle(object);
                 }
             }
@@ -249,9 +252,9 @@ impl Central {
                 Ok(()) => return Ok(()),
                 Err(object) => object,
             },
-            Backend::Queue => match self.push_queue(object) {
-                Ok(()) => return Ok(()),
-                Err(object) => object,
+            Backend::Queue => match self.in_queue(|queue| queue.push(object)) {
+                Some(Ok(())) => return Ok(()),
+                _ => object,
             },
             Backend::Batched => object,
         };

@@ -108,21 +108,25 @@ impl FifoQueue {
         excess
     }
 
+    /// Takes the oldest, in one attempt: `None` may also say that another thread was faster.
     #[inline(always)]
-    fn cell(&self, position: usize) -> &Cell {
-        &self.cells[(position / STEP) & (self.cells.len() - 1)]
-    }
-
-    /// What a position is more by when the ring has been gone round once.
-    #[inline(always)]
-    fn lap(&self) -> usize {
-        self.cells.len() * STEP
-    }
-
-    /// Takes the oldest. `None` says that at one moment within the call the queue was empty.
-    #[inline(always)]
-    pub(super) fn pop(&self) -> Option<ErasedObject> {
-        let object = self.pop_from_ring()?;
+    pub(super) fn try_pop(&self) -> Option<ErasedObject> {
+        let cells = &*self.cells;
+        let head = self.head.load(Ordering::Relaxed);
+        let cell = cell(cells, head);
+        // Acquire: pairs with the Release in `try_push`, so that the object is there.
+        if cell.stamp.load(Ordering::Acquire) != head | FULL {
+            return None;
+        }
+        let next = head.wrapping_add(STEP);
+        // SeqCst: of two threads that each look at both ends, one sees what the other did.
+        self.head
+            .compare_exchange_weak(head, next, Ordering::SeqCst, Ordering::Relaxed)
+            .ok()?;
+        let object = cell.object.take();
+        // Release: the cell is empty for the thread that pushes to it next.
+        cell.stamp
+            .store(head.wrapping_add(lap(cells)), Ordering::Release);
         // 0 unless the pool is trimmed by need, so that no other pop asks for the length.
         // Relaxed, both: the thread that resets it has the lock and has stopped the slots, which orders it.
         if self.low_water.load(Ordering::Relaxed) > 0 {
@@ -131,35 +135,17 @@ impl FifoQueue {
         Some(object)
     }
 
-    #[inline(always)]
-    fn pop_from_ring(&self) -> Option<ErasedObject> {
+    /// Takes the oldest. `None` says that at one moment within the call the queue was empty.
+    pub(super) fn pop(&self) -> Option<ErasedObject> {
         let mut turns = 0;
-        let mut head = self.head.load(Ordering::Relaxed);
         loop {
-            let cell = self.cell(head);
-            // Acquire: pairs with the Release in `push`, so that the object is there.
-            let stamp = cell.stamp.load(Ordering::Acquire);
+            if let Some(object) = self.try_pop() {
+                return Some(object);
+            }
+            let head = self.head.load(Ordering::Relaxed);
+            let stamp = cell(&self.cells, head).stamp.load(Ordering::Acquire);
             if stamp == head | FULL {
-                let next = head.wrapping_add(STEP);
-                // SeqCst: of two threads that each look at both ends, one sees what the other did.
-                match self.head.compare_exchange_weak(
-                    head,
-                    next,
-                    Ordering::SeqCst,
-                    Ordering::Relaxed,
-                ) {
-                    Ok(_) => {
-                        let object = cell.object.take();
-                        // Release: the cell is empty for the thread that pushes to it next.
-                        let free = head.wrapping_add(self.lap());
-                        cell.stamp.store(free, Ordering::Release);
-                        return Some(object);
-                    }
-                    Err(now) => {
-                        head = now;
-                        back_off(&mut turns);
-                    }
-                }
+                back_off(&mut turns);
                 continue;
             }
             if stamp == head {
@@ -170,57 +156,71 @@ impl FifoQueue {
                 // A push to this cell is under way.
             }
             wait_a_turn(&mut turns);
-            head = self.head.load(Ordering::Relaxed);
         }
     }
 
-    /// Puts an object at the end; gives it back if there is no room.
+    /// Puts an object at the end, in one attempt: gives it back if there is no room, or if another thread was
+    /// faster.
     #[inline(always)]
-    pub(super) fn push(&self, object: ErasedObject) -> Result<(), ErasedObject> {
+    pub(super) fn try_push(&self, object: ErasedObject) -> Result<(), ErasedObject> {
+        let cells = &*self.cells;
+        let tail = self.tail.load(Ordering::Relaxed);
+        let cell = cell(cells, tail);
+        // Acquire: pairs with the Release in `try_pop`, so that the cell is empty.
+        if cell.stamp.load(Ordering::Acquire) != tail || self.is_at_limit(cells, tail) {
+            return Err(object);
+        }
+        let next = tail.wrapping_add(STEP);
+        // SeqCst: as in `try_pop`.
+        let moved =
+            (self.tail).compare_exchange_weak(tail, next, Ordering::SeqCst, Ordering::Relaxed);
+        if moved.is_err() {
+            return Err(object);
+        }
+        cell.object.put(object);
+        // Release: the object is there for the thread that pops it.
+        cell.stamp.store(tail | FULL, Ordering::Release);
+        Ok(())
+    }
+
+    /// Whether the limit leaves no room at this tail. Where the limit is the number of cells, their stamps say it.
+    #[inline(always)]
+    fn is_at_limit(&self, cells: &[Cell], tail: usize) -> bool {
+        if self.limit >= cells.len() {
+            return false;
+        }
+        let len = tail.wrapping_sub(self.head.load(Ordering::SeqCst)) / STEP;
+        // Unless the head has passed this tail, which is old then.
+        (self.limit..=cells.len()).contains(&len)
+    }
+
+    /// Puts an object at the end; gives it back if there is no room.
+    pub(super) fn push(&self, mut object: ErasedObject) -> Result<(), ErasedObject> {
         let mut turns = 0;
-        let mut tail = self.tail.load(Ordering::Relaxed);
         loop {
-            // Where the limit is the number of cells, the stamps say whether it is reached.
-            if self.limit < self.cells.len() {
-                let len = tail.wrapping_sub(self.head.load(Ordering::SeqCst)) / STEP;
-                // Unless the head has passed this tail, which is old then.
-                if (self.limit..=self.cells.len()).contains(&len) {
-                    return Err(object);
-                }
+            match self.try_push(object) {
+                Ok(()) => return Ok(()),
+                Err(back) => object = back,
             }
-            let cell = self.cell(tail);
-            // Acquire: pairs with the Release in `pop`, so that the cell is empty.
-            let stamp = cell.stamp.load(Ordering::Acquire);
+            let cells = &*self.cells;
+            let tail = self.tail.load(Ordering::Relaxed);
+            if self.is_at_limit(cells, tail) {
+                return Err(object);
+            }
+            let stamp = cell(cells, tail).stamp.load(Ordering::Acquire);
             if stamp == tail {
-                let next = tail.wrapping_add(STEP);
-                match self.tail.compare_exchange_weak(
-                    tail,
-                    next,
-                    Ordering::SeqCst,
-                    Ordering::Relaxed,
-                ) {
-                    Ok(_) => {
-                        cell.object.put(object);
-                        // Release: the object is there for the thread that pops it.
-                        cell.stamp.store(tail | FULL, Ordering::Release);
-                        return Ok(());
-                    }
-                    Err(now) => {
-                        tail = now;
-                        back_off(&mut turns);
-                    }
-                }
+                back_off(&mut turns);
                 continue;
             }
-            if stamp == tail.wrapping_sub(self.lap()) | FULL {
+            let lap_before = tail.wrapping_sub(lap(cells));
+            if stamp == lap_before | FULL {
                 fence(Ordering::SeqCst);
-                if self.head.load(Ordering::Relaxed) == tail.wrapping_sub(self.lap()) {
+                if self.head.load(Ordering::Relaxed) == lap_before {
                     return Err(object);
                 }
                 // A pop from this cell is under way.
             }
             wait_a_turn(&mut turns);
-            tail = self.tail.load(Ordering::Relaxed);
         }
     }
 
@@ -234,8 +234,8 @@ impl FifoQueue {
                 return Err(object);
             }
             let position = head.wrapping_sub(STEP);
-            let cell = self.cell(position);
-            let free = position.wrapping_add(self.lap());
+            let cell = cell(&self.cells, position);
+            let free = position.wrapping_add(lap(&self.cells));
             // Acquire: pairs with the Release in `pop`.
             if cell.stamp.load(Ordering::Acquire) != free {
                 // The pop from this cell is under way still.
@@ -256,6 +256,7 @@ impl FifoQueue {
         }
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         loop {
             let tail = self.tail.load(Ordering::SeqCst);
@@ -266,6 +267,19 @@ impl FifoQueue {
             }
         }
     }
+}
+
+/// The cell of a position. (The cells are a slice in hand, since what lies in the queue would be loaded again after
+/// each atomic operation.)
+#[inline(always)]
+fn cell(cells: &[Cell], position: usize) -> &Cell {
+    &cells[(position / STEP) & (cells.len() - 1)]
+}
+
+/// What a position is more by when the ring has been gone round once.
+#[inline(always)]
+fn lap(cells: &[Cell]) -> usize {
+    cells.len() * STEP
 }
 
 /// The queue by itself, in rings of one or two cells.

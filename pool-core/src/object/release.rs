@@ -12,7 +12,7 @@ use crate::config::ResetOn;
 use crate::lifecycle::Lifecycle;
 use crate::local::hit;
 use crate::panics::{FirstPanic, Panic};
-use crate::shared::{Fast, Shared};
+use crate::shared::Shared;
 
 type SharedObject<T, L> = Object<T, Shared<T, L>>;
 
@@ -34,45 +34,37 @@ pub(crate) fn release<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
             put_back(unsafe { SharedObject::<T, L>::from_erased(erased) });
         }
     } else {
-        release_slow(object);
+        (object.pool().fast.release)(object);
     }
 }
 
-/// [`release`] of an object that does not go to the thread's stack.
-#[inline(never)]
-fn release_slow<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
-    // One after the other, since a jump table takes longer.
-    let fast = object.pool().fast;
-    if fast == Fast::Stack {
-        release_to_stack(object);
-    } else if fast == Fast::Queue {
-        release_to_queue(object);
-    } else if fast == Fast::Create {
-        drop(object.reset());
-    } else {
-        release_otherwise(object);
-    }
-}
-
-// Each by itself, so that none saves registers for another. What is not wanted is destroyed.
-#[inline(never)]
-fn release_to_stack<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
-    if let Some(object) = object.reset() {
+/// [`release`] to the stack of a `Mutex`.
+pub(crate) fn to_stack<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+    if let Some(object) = object.reset()
         // SAFETY: as in `put_back`.
-        drop(unsafe { object.pool_ptr().as_ref() }.put_stack(object));
+        && let Err(object) = unsafe { object.pool_ptr().as_ref() }.put_stack(object)
+    {
+        put_back(object);
     }
 }
 
-#[inline(never)]
-fn release_to_queue<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
-    if let Some(object) = object.reset() {
+/// [`release`] to the queue of a `Queue`.
+pub(crate) fn to_queue<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+    if let Some(object) = object.reset()
         // SAFETY: as in `put_back`.
-        drop(unsafe { object.pool_ptr().as_ref() }.put_queue(object));
+        && let Err(object) = unsafe { object.pool_ptr().as_ref() }.put_queue(object)
+    {
+        put_back(object);
     }
 }
 
-#[inline(never)]
-fn release_otherwise<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+/// [`release`] to a `Heap`.
+pub(crate) fn to_nowhere<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+    drop(object.reset());
+}
+
+/// [`release`] to any pool.
+pub(crate) fn to_any<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
     let object = match object.pool().reset_on() {
         ResetOn::Acquire => object,
         ResetOn::Release => match object.reset() {
