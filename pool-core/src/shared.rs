@@ -59,23 +59,45 @@ pub(crate) struct Shared<T, L: Lifecycle<T>> {
 /// A pop that missed and is not redeemed yet, if one was tried.
 pub(crate) type Miss<'a> = Option<Missed<'a, LocalStack>>;
 
+/// A counted reference of a pool that threads share.
+pub(crate) type PoolRef<T, L> = SharedRef<T, Shared<T, L>>;
+
+/// An object of such a pool.
+pub(crate) type SharedObject<T, L> = Object<T, Shared<T, L>>;
+
+type AcquireFn<T, L> = fn(&PoolRef<T, L>) -> Option<SharedObject<T, L>>;
+
 /// The fast path of a pool whose objects are not in the threads' stacks. An acquire that it fails for, and in
 /// `Batched` each that does not find the slot at hand, goes the common way.
 pub(crate) struct Fast<T, L: Lifecycle<T>> {
-    pub(crate) acquire: fn(&SharedRef<T, Shared<T, L>>) -> Option<Object<T, Shared<T, L>>>,
-    pub(crate) release: fn(Object<T, Shared<T, L>>),
+    pub(crate) acquire: AcquireFn<T, L>,
+    pub(crate) release: fn(SharedObject<T, L>),
 }
 
 impl<T, L: Lifecycle<T>> Fast<T, L> {
     fn new(config: &Config) -> Self {
-        let (acquire, release): (fn(&SharedRef<_, _>) -> _, fn(_)) =
-            match (config.reset_on, config.backend) {
-                (ResetOn::Release, Backend::Mutex) => (SharedRef::take_stack, release::to_stack),
-                (ResetOn::Release, Backend::Queue) => (SharedRef::take_queue, release::to_queue),
-                (ResetOn::Release, Backend::Heap) => (SharedRef::create, release::to_nowhere),
-                (ResetOn::Acquire, _) | (_, Backend::Batched) => (|_| None, release::to_any),
-            };
-        Fast { acquire, release }
+        let common = Fast {
+            acquire: |_| None,
+            release: release::to_any,
+        };
+        if config.reset_on == ResetOn::Acquire {
+            return common;
+        }
+        match config.backend {
+            Backend::Batched => common,
+            Backend::Mutex => Fast {
+                acquire: SharedRef::take_stack,
+                release: release::to_stack,
+            },
+            Backend::Queue => Fast {
+                acquire: SharedRef::take_queue,
+                release: release::to_queue,
+            },
+            Backend::Heap => Fast {
+                acquire: SharedRef::create,
+                release: release::to_nowhere,
+            },
+        }
     }
 }
 

@@ -7,14 +7,12 @@
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use super::{ErasedObject, Object, ObjectWord, erase_all, unerase_all};
+use super::{ErasedObject, ObjectWord, erase_all, unerase_all};
 use crate::config::ResetOn;
 use crate::lifecycle::Lifecycle;
 use crate::local::hit;
 use crate::panics::{FirstPanic, Panic};
-use crate::shared::Shared;
-
-type SharedObject<T, L> = Object<T, Shared<T, L>>;
+use crate::shared::{Shared, SharedObject};
 
 /// Gives an object back.
 ///
