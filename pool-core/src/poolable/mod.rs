@@ -6,8 +6,9 @@
 
 #[doc(hidden)]
 pub mod build;
-pub mod impls;
+#[macro_use]
 mod max_capacity;
+pub mod impls;
 mod place;
 
 pub use max_capacity::MaxCapacity;
