@@ -20,7 +20,8 @@ for feature in $features; do
 done
 check "$(echo $features | tr ' ' ',')"
 
-for set in "" metrics tracing derive,serde,std; do
+crates=arrayvec,bytes,chrono,hashbrown,heapless,indexmap,rust_decimal,smallvec,uuid
+for set in "" metrics tracing derive,serde,std "$crates"; do
     cargo test --quiet -p pool-core --test features --no-default-features --features "$set"
 done
 

@@ -93,6 +93,9 @@
 //!   its threads, is exhausted, is waited for, or is closed, with the pool's name as field `pool`. Events are
 //!   emitted while no lock is held, so a subscriber may use the same pool. Events caused by the subscriber itself
 //!   are suppressed. A hit emits nothing and pays nothing; a miss pays a load, the creation of an object another.
+//! - `arrayvec`, `bytes`, `chrono`, `hashbrown`, `heapless`, `indexmap`, `rust_decimal`, `smallvec`, `uuid`:
+//!   [`Poolable`] for the types of the crate of that name, and [`MaxCapacity`] for those that grow, as the table
+//!   in [`poolable::impls`] says. At the price of building that crate, without its default features.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]

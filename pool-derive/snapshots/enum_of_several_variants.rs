@@ -34,6 +34,6 @@ impl ::pool_core::Poolable for Session {
                 <Vec<u8> as ::pool_core::Poolable>::is_reusable(__pool_buffer)
             }
             _ => true,
-        }) && ::pool_core::__private::judge_with(self, |session| !session.is_broken())
+        }) && ::pool_core::__private::validate_with(self, |session| !session.is_broken())
     }
 }

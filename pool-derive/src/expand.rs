@@ -161,7 +161,7 @@ impl Plan {
         }
     }
 
-    /// Asks the fields that were reset by their own impl, then the judge. Nothing to ask: nothing
+    /// Asks the fields that were reset by their own impl, then `reusable`. Nothing to ask: nothing
     /// generated.
     fn is_reusable(&self) -> Option<TokenStream> {
         let Plan { krate, .. } = self;
@@ -185,18 +185,18 @@ impl Plan {
                 quote_spanned!(at(ty.span())=> <#ty as #krate::Poolable>::is_reusable(#local))
             });
         let answers: Vec<TokenStream> = answers.collect();
-        let judge = self.reusable.as_ref().map(|judge| match judge {
+        let validate = self.reusable.as_ref().map(|reusable| match reusable {
             Function::Path(path) => quote_spanned!(at(path.span())=> #path(self)),
             Function::Closure(closure) => {
-                quote_spanned!(at(closure.span())=> #krate::__private::judge_with(self, #closure))
+                quote_spanned!(at(closure.span())=> #krate::__private::validate_with(self, #closure))
             }
         });
-        let and = judge.as_ref().map(|_| quote!(&&));
+        let and = validate.as_ref().map(|_| quote!(&&));
         let body = match &self.state {
-            _ if answers.is_empty() => judge?,
+            _ if answers.is_empty() => validate?,
             State::Struct(_) => quote! {
                 let #pattern = self;
-                #(#answers)&&* #and #judge
+                #(#answers)&&* #and #validate
             },
             State::Enum { others, .. } => {
                 let others = others.then(|| quote!(_ => true,));
@@ -206,8 +206,8 @@ impl Plan {
                         #others
                     }
                 };
-                match judge {
-                    Some(judge) => quote!((#fields) && #judge),
+                match validate {
+                    Some(validate) => quote!((#fields) && #validate),
                     None => fields,
                 }
             }

@@ -46,8 +46,8 @@ pub fn reset_with<F: ?Sized, R>(field: &mut F, reset: impl FnOnce(&mut F) -> R) 
 
 /// Calls a closure with an object, after saying which type the object has.
 #[inline]
-pub fn judge_with<S: ?Sized>(object: &S, judge: impl FnOnce(&S) -> bool) -> bool {
-    judge(object)
+pub fn validate_with<S: ?Sized>(object: &S, validate: impl FnOnce(&S) -> bool) -> bool {
+    validate(object)
 }
 
 /// Keeps the `Ready`s of all fields from dropping what they own: the whole owns it now.

@@ -50,9 +50,16 @@ use core::cell::RefCell;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no capacity that could be bounded",
-    label = "`max_capacity` needs a collection here",
-    note = "remove `max_capacity`, or implement `MaxCapacity` for `{Self}`"
+    message = "`max_capacity` asks for the trait `MaxCapacity`, which `{Self}` does not implement",
+    label = "not `MaxCapacity`",
+    note = "a type of your own can implement it:\n\
+            impl pool_core::MaxCapacity for {Self} {{\n\
+            \x20   // gives back the memory beyond what `max` elements need\n\
+            \x20   fn limit_capacity(&mut self, max: usize) {{ self.shrink_to(max); }}\n\
+            }}",
+    note = "types of `bytes`, `hashbrown`, `indexmap` and `smallvec` implement it with the feature of that name",
+    note = "for any other type, say it in `reset`: \
+            `#[poolable(default, reset = |field| {{ field.clear(); field.shrink_to(n); }})]`"
 )]
 pub trait MaxCapacity: Sized {
     /// Gives back the memory beyond what `max` elements need. The contents stay, so a collection

@@ -6,8 +6,9 @@
 
 #[doc(hidden)]
 pub mod build;
-pub mod impls;
+#[macro_use]
 mod max_capacity;
+pub mod impls;
 mod place;
 
 pub use max_capacity::MaxCapacity;
@@ -52,8 +53,12 @@ pub use place::{Place, Ready};
 #[diagnostic::on_unimplemented(
     message = "a pool does not know how to make and reset a `{Self}`",
     label = "not `Poolable`",
-    note = "derive or implement `Poolable` for `{Self}`; a field of a type that is not yours can \
-            say `#[poolable(default)]`, or `init = …` and `reset = …`"
+    note = "a type of `arrayvec`, `bytes`, `chrono`, `hashbrown`, `heapless`, `indexmap`, `rust_decimal`, \
+            `smallvec` or `uuid` is `Poolable` with the feature of that name",
+    note = "a type of your own can derive or implement `Poolable`",
+    note = "a field of any other type can say how it is made and reset, and keep its memory: \
+            `#[poolable(default, reset = Type::clear)]`, or a closure: `reset = |field| …`",
+    note = "`#[poolable(default)]` alone drops what the field holds, memory and all, at each release"
 )]
 pub trait Poolable: Sized {
     /// Makes a fresh object.

@@ -5,6 +5,18 @@
 
 #[cfg(all(feature = "serde", feature = "derive", feature = "std"))]
 mod config;
+#[cfg(any(
+    feature = "arrayvec",
+    feature = "bytes",
+    feature = "chrono",
+    feature = "hashbrown",
+    feature = "heapless",
+    feature = "indexmap",
+    feature = "rust_decimal",
+    feature = "smallvec",
+    feature = "uuid"
+))]
+mod crates;
 #[cfg(feature = "metrics")]
 mod metrics;
 #[cfg(feature = "tracing")]

@@ -1,4 +1,4 @@
-//! What *fresh* means for the types of `std`.
+//! What *fresh* means for the types of `std`, and for those that messages are often made of.
 //!
 //! Where a type has a [`Default`], that is its fresh value. Reset comes back to it and keeps what
 //! memory it can:
@@ -29,6 +29,23 @@
 //! | [`RefCell`] | a fresh `T` | reset inside | asked of `T` |
 //! | [`Mutex`], [`RwLock`] | a fresh `T`, not poisoned | reset inside, poison cleared | asked of `T` |
 //! | [`OnceCell`], [`OnceLock`] | not set | what was set is dropped | `true` |
+//!
+//! With a feature named after the crate, the types of that crate. Fresh is empty or what is said here, and
+//! [`is_reusable`] is `true`. [`MaxCapacity`] means that the field word `max_capacity` works:
+//!
+//! | feature | types | fresh | reset | [`MaxCapacity`] |
+//! | --- | --- | --- | --- | --- |
+//! | `arrayvec` | `ArrayVec`, `ArrayString` | empty | cleared | |
+//! | `bytes` | `BytesMut` | empty | cleared, capacity stays | in bytes |
+//! | | `Bytes` | empty | its share of the buffer is released | |
+//! | `chrono` | `DateTime`, `NaiveDate`, `NaiveTime`, `NaiveDateTime` | 1970-01-01, 0:00 | assigned | |
+//! | | `TimeDelta` | zero | assigned | |
+//! | `hashbrown` | `HashMap`, `HashSet` | empty | cleared, capacity and hasher stay | yes |
+//! | `heapless` | `Vec`, `String`, `Deque`, `BinaryHeap`, `HistoryBuf`, `IndexMap`, `IndexSet`, `LinearMap` | empty | cleared | |
+//! | `indexmap` | `IndexMap`, `IndexSet` | empty | cleared, capacity and hasher stay | yes |
+//! | `rust_decimal` | `Decimal` | zero | assigned | |
+//! | `smallvec` | `SmallVec` | empty | cleared, a spilled one keeps its capacity | no less than is inline |
+//! | `uuid` | `Uuid` | nil | assigned | |
 //!
 //! A collection is emptied whatever it holds, so it asks nothing of its elements: nested
 //! collections go with their memory, and only the outermost buffer stays. An array, by contrast,
@@ -67,6 +84,7 @@
 //! [`HashMap`]: std::collections::HashMap
 //! [`HashSet`]: std::collections::HashSet
 //! [`LinkedList`]: std::collections::LinkedList
+//! [`MaxCapacity`]: super::MaxCapacity
 //! [`Mutex`]: std::sync::Mutex
 //! [`OnceCell`]: core::cell::OnceCell
 //! [`OnceLock`]: std::sync::OnceLock
@@ -91,7 +109,11 @@
 //! [`sync::Weak`]: std::sync::Weak
 
 mod cells;
+#[macro_use]
 mod collections;
 mod compound;
 mod owners;
+#[macro_use]
 mod plain;
+// After the macros that it uses.
+mod crates;

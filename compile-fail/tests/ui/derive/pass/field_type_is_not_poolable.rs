@@ -3,9 +3,13 @@ use pool_core::Poolable;
 #[derive(Default)]
 struct Foreign;
 
+impl Foreign {
+    fn clear(&mut self) {}
+}
+
 #[derive(Poolable)]
 struct Object {
-    #[poolable(default)]
+    #[poolable(default, reset = Foreign::clear)]
     field: Foreign,
 }
 
