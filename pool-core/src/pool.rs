@@ -394,7 +394,6 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If `n` exceeds the capacity, or the pool was [closed](Self::close). If a hook panics: `create`, or with
     /// [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then, and the others go back.
-    #[must_use]
     #[track_caller]
     #[inline]
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {

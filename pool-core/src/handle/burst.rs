@@ -30,6 +30,7 @@ use crate::object::release::release_many;
 /// drop(frames);
 /// assert_eq!(pool.idle(), 32);
 /// ```
+#[must_use = "a burst that is not used goes back to its pool at once"]
 pub struct Burst<T, L: Lifecycle<T> = Derived> {
     /// Taken out once, when the burst is dropped or taken apart. (With `mem::take` a drop of the empty array
     /// that is left would cost each burst a call.)
@@ -42,6 +43,34 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         Burst {
             handles: ManuallyDrop::new(handles),
         }
+    }
+
+    /// Takes the last handle out, which then goes back on its own.
+    pub fn pop(&mut self) -> Option<Pooled<T, L>> {
+        self.handles.pop()
+    }
+
+    /// Splits the burst in two: keeps the first `at` handles, and gives the others. Allocates an array.
+    ///
+    /// # Panics
+    ///
+    /// If `at` is more than there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<Vec<u8>>::new();
+    /// let mut frames = pool.acquire_many(32);
+    /// drop(frames.split_off(20)); // fewer came than there was room for
+    /// assert_eq!((frames.len(), pool.idle()), (20, 12));
+    /// ```
+    #[track_caller]
+    pub fn split_off(&mut self, at: usize) -> Self {
+        let len = self.len();
+        assert!(at <= len, "split_off({at}) of a burst of {len}");
+        Burst::new(self.handles.split_off(at))
     }
 
     pub(crate) fn push(&mut self, handle: Pooled<T, L>) {
@@ -69,7 +98,7 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         self.handles.len()
     }
 
-    /// Whether there are none: of a burst of 0.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.handles.is_empty()
@@ -98,11 +127,20 @@ impl<T, L: Lifecycle<T>> DerefMut for Burst<T, L> {
     }
 }
 
+/// Handles of any pool, one by one or of another burst: each goes back to its own, those of the first handle's pool
+/// together.
+impl<T, L: Lifecycle<T>> Extend<Pooled<T, L>> for Burst<T, L> {
+    fn extend<I: IntoIterator<Item = Pooled<T, L>>>(&mut self, handles: I) {
+        self.handles.extend(handles);
+    }
+}
+
 impl<T, L: Lifecycle<T>> IntoIterator for Burst<T, L> {
     type Item = Pooled<T, L>;
     type IntoIter = vec::IntoIter<Pooled<T, L>>;
 
-    /// The handles, one by one; the array is freed with the iterator.
+    /// The handles, one by one; each goes back on its own, and those left with the iterator. The array is freed
+    /// then; [`pop`](Burst::pop) keeps it.
     fn into_iter(self) -> Self::IntoIter {
         let mut burst = ManuallyDrop::new(self);
         // SAFETY: the burst is neither dropped nor used again.

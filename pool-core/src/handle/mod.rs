@@ -1,6 +1,7 @@
 //! What a user holds: an object until it is dropped.
 
 pub(crate) mod forward;
+pub(crate) mod own;
 
 #[cfg(feature = "std")]
 mod pooled;
