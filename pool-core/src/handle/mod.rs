@@ -2,6 +2,7 @@
 
 pub(crate) mod forward;
 pub(crate) mod own;
+pub(crate) mod slice;
 
 #[cfg(feature = "std")]
 mod pooled;

@@ -21,8 +21,10 @@ mod builder;
 mod shared;
 mod pool;
 mod pooled;
+mod burst;
 mod stack;
 
 pub use builder::Builder;
+pub use burst::Burst;
 pub use pool::Pool;
 pub use pooled::Pooled;

@@ -136,6 +136,8 @@ table! {
     unsync::Pooled<Both, Like<()>>       => no   no   yes   yes  yes;
     unsync::Pooled<SendOnly, Like<()>>   => no   no   yes   yes  no;
     unsync::Pooled<Fragile, Like<()>>    => no   no   yes   no   yes;
+    unsync::Burst<Both, Like<()>>        => no   no   yes   yes  yes;
+    unsync::Burst<Fragile, Like<()>>     => no   no   yes   no   yes;
     unsync::Builder<Both, Like<()>>      => yes  yes  yes   yes  yes;
 
     BuildError                           => yes  yes  yes   yes  yes;
