@@ -1,7 +1,7 @@
 //! What the handles that own their object alone have in common: those of pools for many threads and for one.
 
-/// All of a handle with a field `acquired`, which is made at this visibility. `$module` is where a user finds the
-/// handle.
+/// All of a handle with a field `acquired`, which is made at this visibility, but `Deref` (which errors of the compiler
+/// point at). `$module` is where a user finds the handle.
 macro_rules! own_object {
     ($visibility:vis $Pooled:ident, $module:literal) => {
         // As for `Box`.
@@ -122,22 +122,6 @@ macro_rules! own_object {
                 T: Unpin,
             {
                 core::pin::Pin::new(this)
-            }
-        }
-
-        impl<T, L: Lifecycle<T>> Deref for $Pooled<T, L> {
-            type Target = T;
-
-            #[inline(always)]
-            fn deref(&self) -> &T {
-                &self.acquired
-            }
-        }
-
-        impl<T, L: Lifecycle<T>> DerefMut for $Pooled<T, L> {
-            #[inline(always)]
-            fn deref_mut(&mut self) -> &mut T {
-                &mut self.acquired
             }
         }
 

@@ -80,3 +80,19 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
         this.acquired.object().shared_ref().map(Pool::from_shared)
     }
 }
+
+impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.acquired
+    }
+}
+
+impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.acquired
+    }
+}

@@ -23,8 +23,9 @@ mod pool;
 mod pooled;
 mod burst;
 mod stack;
+mod send;
 
 pub use builder::Builder;
 pub use burst::Burst;
-pub use pool::Pool;
+pub use pool::{FnPool, Pool};
 pub use pooled::Pooled;

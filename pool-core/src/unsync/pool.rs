@@ -58,9 +58,22 @@ impl<T: Poolable> Default for Pool<T> {
 }
 
 impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
-    /// Chooses as [`builder`](Pool::builder) does, for a type that is not [`Poolable`].
+    /// Chooses as [`builder`](Pool::builder) does, for a type that is not [`Poolable`]. See [`FnPool`] for a type that
+    /// has a name.
     pub fn builder_with(create: C, reset: R) -> Builder<T, Hooks<C, R>> {
         Builder::new(Hooks::new(create, reset))
+    }
+}
+
+/// A pool for one thread whose type can be written down, as [`pool_core::FnPool`](crate::FnPool).
+pub type FnPool<T> = Pool<T, FnHooks<T>>;
+
+type FnHooks<T> = Hooks<fn() -> T, fn(&mut T)>;
+
+impl<T> FnPool<T> {
+    /// Like [`builder_with`](Pool::builder_with), of functions or of closures that capture nothing, without a cast.
+    pub fn builder_fn(create: fn() -> T, reset: fn(&mut T)) -> Builder<T, FnHooks<T>> {
+        Pool::builder_with(create, reset)
     }
 }
 

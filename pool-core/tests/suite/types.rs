@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::MutexGuard;
 
 use pool_core::{
-    AcquireError, AttachError, Backend, BuildError, Builder, Burst, Derived, Drain, Hooks,
+    AcquireError, AttachError, Backend, BuildError, Builder, Burst, Derived, Drain, FnPool, Hooks,
     Lifecycle, ParseBackendError, Pool, Pooled, ResetOn, SharedPooled, Stats, unsync,
 };
 
@@ -84,6 +84,9 @@ table! {
     Pool<Fragile, Like<()>>              => yes  yes  yes   yes  yes;
     Pool<Both, Like<Fragile>>            => yes  yes  yes   yes  yes;
     Pool<Pinned, Like<Pinned>>           => yes  yes  yes   yes  yes;
+
+    FnPool<SendOnly>                     => yes  yes  yes   yes  yes;
+    Pool<Both, Box<dyn Lifecycle<Both> + Send + Sync>> => yes yes yes yes yes;
 
     // As `Box<T>`, with hooks that are shared.
     Pooled<Both, Like<()>>               => yes  yes  yes   yes  yes;
