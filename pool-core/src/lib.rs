@@ -87,6 +87,7 @@
 //! - `serde`: [`PoolConfig`], [`Backend`] and [`ResetOn`] are read from and written to any format, with
 //!   errors that name the field; [`Stats`] and what handles hold are written. At the price of building
 //!   `serde` and its derive. (To read into an object of a pool: `T::deserialize_in_place`.)
+//! - `stable_deref_trait`: handles implement the traits of that crate, for `owning_ref`, `yoke` and their like.
 //! - `metrics`: `Pool::record_metrics` hands [`Stats`] to the recorder of the `metrics` facade when it
 //!   is called; nothing is counted as it happens, so a hit pays nothing.
 //! - `tracing`: events of level `DEBUG` and target `pool_core` when a pool grows, recalls the caches of
@@ -133,6 +134,8 @@ mod trace;
 mod metrics;
 #[cfg(feature = "serde")]
 mod serial;
+#[cfg(feature = "stable_deref_trait")]
+mod stable;
 mod sync;
 
 #[cfg(all(test, loom))]
@@ -152,7 +155,7 @@ pub use lifecycle::{Derived, Hooks, Lifecycle};
 #[cfg(feature = "metrics")]
 pub use metrics::describe_metrics;
 #[cfg(feature = "std")]
-pub use pool::{Drain, Pool};
+pub use pool::{Drain, FnPool, Pool};
 #[doc(hidden)]
 pub use poolable::build as __private;
 pub use poolable::{MaxCapacity, Place, Poolable, Ready};

@@ -4,6 +4,7 @@
 //! to [`Poolable`]; [`Hooks`] is a pair of closures for foreign types; a custom lifecycle
 //! can carry state, such as the size of the buffers to make.
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use crate::poolable::{Place, Poolable, Ready};
@@ -89,27 +90,8 @@ impl<T: Poolable> Lifecycle<T> for Derived {
     }
 }
 
-/// A lifecycle of two closures, as [`Pool::builder_with`](crate::Pool::builder_with) takes them.
-///
-/// With `fn` pointers the type of the pool can be written down, for a field of a struct:
-///
-/// ```
-/// use pool_core::{Hooks, Pool};
-///
-/// struct Server {
-///     buffers: Pool<Vec<u8>, Hooks<fn() -> Vec<u8>, fn(&mut Vec<u8>)>>,
-/// }
-///
-/// fn make() -> Vec<u8> {
-///     Vec::with_capacity(1500)
-/// }
-///
-/// let server = Server {
-///     buffers: Pool::builder_with(make as fn() -> _, Vec::clear as fn(&mut _)).build()?,
-/// };
-/// assert!(server.buffers.acquire().is_empty());
-/// # Ok::<(), pool_core::BuildError>(())
-/// ```
+/// A lifecycle of two functions or closures, as [`Pool::builder_with`](crate::Pool::builder_with) takes them. How the
+/// type of such a pool is written down: [`FnPool`](crate::FnPool).
 #[derive(Clone, Copy)]
 pub struct Hooks<C, R> {
     create: C,
@@ -117,7 +99,13 @@ pub struct Hooks<C, R> {
 }
 
 impl<C, R> Hooks<C, R> {
-    pub(crate) fn new(create: C, reset: R) -> Self {
+    /// `create` makes a fresh object, `reset` puts a used one back to that state.
+    #[must_use]
+    pub fn new<T>(create: C, reset: R) -> Self
+    where
+        C: Fn() -> T,
+        R: Fn(&mut T),
+    {
         Hooks { create, reset }
     }
 }
@@ -141,5 +129,24 @@ where
 impl<C, R> fmt::Debug for Hooks<C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hooks").finish_non_exhaustive()
+    }
+}
+
+/// A boxed lifecycle is one, so that the type of a pool need not name it: `Box<dyn Lifecycle<T> + Send + Sync>`.
+impl<T, L: Lifecycle<T> + ?Sized> Lifecycle<T> for Box<L> {
+    fn create(&self) -> T {
+        (**self).create()
+    }
+
+    fn reset(&self, object: &mut T) {
+        (**self).reset(object);
+    }
+
+    fn is_reusable(&self, object: &T) -> bool {
+        (**self).is_reusable(object)
+    }
+
+    fn create_in<'a>(&self, place: Place<'a, T>) -> Ready<'a, T> {
+        (**self).create_in(place)
     }
 }

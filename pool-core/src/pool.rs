@@ -86,7 +86,8 @@ impl<T: Poolable> Default for Pool<T> {
 
 impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
     /// Like [`builder`](Pool::builder), for a type that is not [`Poolable`]: `create`
-    /// makes a fresh object, `reset` puts a used one back to that state.
+    /// makes a fresh object, `reset` puts a used one back to that state. For a pool whose type has to be written down,
+    /// in a `static` or a field, see [`FnPool`].
     ///
     /// # Examples
     ///
@@ -101,6 +102,57 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
     /// ```
     pub fn builder_with(create: C, reset: R) -> Builder<T, Hooks<C, R>> {
         Builder::new(Hooks::new(create, reset))
+    }
+}
+
+/// A pool of a type that is not [`Poolable`], whose own type can be written down.
+///
+/// The lifecycle is a part of a pool's type, and closures have no name. Functions, and closures that capture nothing,
+/// become `fn` pointers, which have one:
+///
+/// ```
+/// use pool_core::FnPool;
+/// use std::sync::LazyLock;
+///
+/// static BUFFERS: LazyLock<FnPool<Vec<u8>>> = LazyLock::new(|| {
+///     let builder = FnPool::<Vec<u8>>::builder_fn(|| Vec::with_capacity(1500), Vec::clear);
+///     builder.capacity(64).build().expect("the choices agree")
+/// });
+///
+/// struct Server {
+///     lines: FnPool<String>,
+/// }
+///
+/// let server = Server {
+///     lines: FnPool::<String>::builder_fn(String::new, String::clear).build()?,
+/// };
+/// assert!(BUFFERS.acquire().capacity() >= 1500 && server.lines.acquire().is_empty());
+/// # Ok::<(), pool_core::BuildError>(())
+/// ```
+///
+/// A hook that captures goes into a box, at the price of a virtual call, as that of a pointer is:
+///
+/// ```
+/// use pool_core::{Hooks, Lifecycle, Pool};
+///
+/// type Buffers = Pool<Vec<u8>, Box<dyn Lifecycle<Vec<u8>> + Send + Sync>>;
+///
+/// fn buffers(size: usize) -> Result<Buffers, pool_core::BuildError> {
+///     let hooks = Hooks::new(move || Vec::with_capacity(size), Vec::clear);
+///     Buffers::builder_for(Box::new(hooks)).build()
+/// }
+/// assert!(buffers(1500)?.acquire().capacity() >= 1500);
+/// # Ok::<(), pool_core::BuildError>(())
+/// ```
+pub type FnPool<T> = Pool<T, FnHooks<T>>;
+
+type FnHooks<T> = Hooks<fn() -> T, fn(&mut T)>;
+
+impl<T> FnPool<T> {
+    /// Like [`builder_with`](Pool::builder_with), of functions or of closures that capture nothing, without a cast: see
+    /// [`FnPool`].
+    pub fn builder_fn(create: fn() -> T, reset: fn(&mut T)) -> Builder<T, FnHooks<T>> {
+        Pool::builder_with(create, reset)
     }
 }
 
@@ -359,7 +411,6 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If `n` exceeds the capacity, or the pool was [closed](Self::close). If a hook panics: `create`, or with
     /// [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then, and the others go back.
-    #[must_use]
     #[track_caller]
     #[inline]
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {

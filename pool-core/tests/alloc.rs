@@ -577,8 +577,13 @@ fn the_pool_for_one_thread_asks_for_nothing() {
         assert_eq!(unsync::Pooled::detach(pool.acquire()), [0; 8]);
         held.push(pool.attach([1; 8]).unwrap());
         unsync::Pooled::discard(held.pop().unwrap());
+        let (mut large, small) = (pool.acquire_many(400), pool.acquire_many(100));
+        held.extend(std::iter::from_fn(|| large.pop()).take(10));
+        drop((large, small));
+        held.clear();
     };
-    round();
+    // Twice, until the arrays of both bursts have room for the larger.
+    (0..2).for_each(|_| round());
     assert_eq!(blocks_of(|| (0..100).for_each(|_| round())), 0);
     drop((held, pool));
     // It grows in ever larger steps.

@@ -2,19 +2,18 @@
 #![allow(unsafe_code)] // The array is taken out of a burst that ends.
 
 use std::mem::ManuallyDrop;
-use std::ops::{Deref, DerefMut};
-use std::{fmt, vec};
 
 use super::Pooled;
+use super::slice::slice_of_handles;
 use crate::lifecycle::{Derived, Lifecycle};
 use crate::object::release::release_many;
 
 /// Objects of one pool, acquired together and given back together, in one visit to the thread's
 /// cache each way; from [`Pool::acquire_many`](crate::Pool::acquire_many).
 ///
-/// A slice of handles. Iterated by value, it gives the handles away one by one, and each goes back on
-/// its own. The array they lie in is the pool's and is used again, so a burst allocates nothing in
-/// steady state.
+/// A slice of handles. They can be given away one by one, and each goes back on its own then; and handles of other
+/// pools can come in, which go back to theirs. The array they lie in is the pool's and is used again, so a burst
+/// allocates nothing in steady state, unless all of it is given away: the array is freed then.
 ///
 /// # Examples
 ///
@@ -30,6 +29,7 @@ use crate::object::release::release_many;
 /// drop(frames);
 /// assert_eq!(pool.idle(), 32);
 /// ```
+#[must_use = "a burst that is not used goes back to its pool at once"]
 pub struct Burst<T, L: Lifecycle<T> = Derived> {
     /// Taken out once, when the burst is dropped or taken apart. (With `mem::take` a drop of the empty array
     /// that is left would cost each burst a call.)
@@ -42,10 +42,6 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         Burst {
             handles: ManuallyDrop::new(handles),
         }
-    }
-
-    pub(crate) fn push(&mut self, handle: Pooled<T, L>) {
-        self.handles.push(handle);
     }
 
     /// Resets each object, for a pool that resets on acquire; an object that is not reusable is
@@ -63,16 +59,10 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         }
     }
 
-    /// How many objects there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.handles.len()
-    }
-
-    /// Whether there are none: of a burst of 0.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.handles.is_empty()
+    fn into_handles(self) -> Vec<Pooled<T, L>> {
+        let mut burst = ManuallyDrop::new(self);
+        // SAFETY: the burst is neither dropped nor used again.
+        unsafe { ManuallyDrop::take(&mut burst.handles) }
     }
 }
 
@@ -84,52 +74,4 @@ impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Deref for Burst<T, L> {
-    type Target = [Pooled<T, L>];
-
-    fn deref(&self) -> &[Pooled<T, L>] {
-        &self.handles
-    }
-}
-
-impl<T, L: Lifecycle<T>> DerefMut for Burst<T, L> {
-    fn deref_mut(&mut self) -> &mut [Pooled<T, L>] {
-        &mut self.handles
-    }
-}
-
-impl<T, L: Lifecycle<T>> IntoIterator for Burst<T, L> {
-    type Item = Pooled<T, L>;
-    type IntoIter = vec::IntoIter<Pooled<T, L>>;
-
-    /// The handles, one by one; the array is freed with the iterator.
-    fn into_iter(self) -> Self::IntoIter {
-        let mut burst = ManuallyDrop::new(self);
-        // SAFETY: the burst is neither dropped nor used again.
-        unsafe { ManuallyDrop::take(&mut burst.handles) }.into_iter()
-    }
-}
-
-impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a Burst<T, L> {
-    type Item = &'a Pooled<T, L>;
-    type IntoIter = std::slice::Iter<'a, Pooled<T, L>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.handles.iter()
-    }
-}
-
-impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a mut Burst<T, L> {
-    type Item = &'a mut Pooled<T, L>;
-    type IntoIter = std::slice::IterMut<'a, Pooled<T, L>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.handles.iter_mut()
-    }
-}
-
-impl<T: fmt::Debug, L: Lifecycle<T>> fmt::Debug for Burst<T, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&**self).finish()
-    }
-}
+slice_of_handles!(Burst, "pool_core");

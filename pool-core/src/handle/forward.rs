@@ -1,120 +1,141 @@
 //! The traits that a handle passes on to its object, as `Box` does: written once for every handle.
 
-/// Passes `std`'s traits on from a handle that derefs to its object; with `mutable`, those too that
-/// need the object alone.
+/// Implements traits for a handle by calling the same method of the object. `ref` and `mut` say how a method takes
+/// `self`, the word for which comes with the call since it has to be the same in head and body.
+macro_rules! pass_on {
+    ($Handle:ident $self:ident $(
+        $(#[$attribute:meta])*
+        impl<$T:ident: $Trait:path> {
+            $(type $Type:ident;)?
+            $(ref $(#[$by_ref:meta])* fn $get:ident($($arg:ident: $Arg:ty),*) $(-> $Got:ty)?;)*
+            $(mut fn $do:ident($($with:ident: $With:ty),*) $(-> $Done:ty)?;)*
+        }
+    )*) => {$(
+        $(#[$attribute])*
+        impl<$T: $Trait, L: $crate::Lifecycle<$T>> $Trait for $Handle<$T, L> {
+            $(type $Type = $T::$Type;)?
+            $($(#[$by_ref])* fn $get(&$self, $($arg: $Arg),*) $(-> $Got)? {
+                (**$self).$get($($arg),*)
+            })*
+            $(fn $do(&mut $self, $($with: $With),*) $(-> $Done)? {
+                (**$self).$do($($with),*)
+            })*
+        }
+    )*};
+}
+
+/// Passes `std`'s traits on from a handle that derefs to its object.
 macro_rules! forward_to_object {
-    ($Handle:ident, mutable) => {
+    ($Handle:ident) => {
+        impl<T: AsRef<U>, U: ?Sized, L: $crate::Lifecycle<T>> AsRef<U> for $Handle<T, L> {
+            fn as_ref(&self) -> &U {
+                (**self).as_ref()
+            }
+        }
+
+        impl<T, L: $crate::Lifecycle<T>> ::core::borrow::Borrow<T> for $Handle<T, L> {
+            fn borrow(&self) -> &T {
+                self
+            }
+        }
+
+        impl<T, L: $crate::Lifecycle<T>> ::core::fmt::Pointer for $Handle<T, L> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Pointer::fmt(&Self::as_ptr(self), f)
+            }
+        }
+
+        impl<T: PartialEq, L: $crate::Lifecycle<T>> PartialEq for $Handle<T, L> {
+            fn eq(&self, other: &Self) -> bool {
+                **self == **other
+            }
+
+            // What the object's type makes of it, even where that is not the opposite.
+            #[allow(clippy::partialeq_ne_impl)]
+            fn ne(&self, other: &Self) -> bool {
+                **self != **other
+            }
+        }
+
+        impl<T: Eq, L: $crate::Lifecycle<T>> Eq for $Handle<T, L> {}
+
+        impl<T: ::core::hash::Hash, L: $crate::Lifecycle<T>> ::core::hash::Hash for $Handle<T, L> {
+            fn hash<H: ::core::hash::Hasher>(&self, state: &mut H) {
+                (**self).hash(state);
+            }
+        }
+
+        #[cfg(feature = "serde")]
+        impl<T: ::serde::Serialize, L: $crate::Lifecycle<T>> ::serde::Serialize for $Handle<T, L> {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                (**self).serialize(serializer)
+            }
+        }
+
+        $crate::handle::forward::pass_on! { $Handle self
+            impl<T: ::core::fmt::Debug> {
+                ref fn fmt(f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result;
+            }
+
+            impl<T: ::core::fmt::Display> {
+                ref fn fmt(f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result;
+            }
+
+            impl<T: ::core::cmp::PartialOrd> {
+                ref fn partial_cmp(other: &Self) -> Option<::core::cmp::Ordering>;
+                ref fn lt(other: &Self) -> bool;
+                ref fn le(other: &Self) -> bool;
+                ref fn gt(other: &Self) -> bool;
+                ref fn ge(other: &Self) -> bool;
+            }
+
+            impl<T: ::core::cmp::Ord> {
+                ref fn cmp(other: &Self) -> ::core::cmp::Ordering;
+            }
+
+            impl<T: ::core::error::Error> {
+                ref fn source() -> Option<&(dyn ::core::error::Error + 'static)>;
+                // As `Box` has it.
+                ref #[allow(deprecated)] fn cause() -> Option<&dyn ::core::error::Error>;
+            }
+
+            #[cfg(all(feature = "std", unix))]
+            impl<T: ::std::os::fd::AsFd> {
+                ref fn as_fd() -> ::std::os::fd::BorrowedFd<'_>;
+            }
+
+            #[cfg(all(feature = "std", unix))]
+            impl<T: ::std::os::fd::AsRawFd> {
+                ref fn as_raw_fd() -> ::std::os::fd::RawFd;
+            }
+
+            #[cfg(all(feature = "std", windows))]
+            impl<T: ::std::os::windows::io::AsHandle> {
+                ref fn as_handle() -> ::std::os::windows::io::BorrowedHandle<'_>;
+            }
+
+            #[cfg(all(feature = "std", windows))]
+            impl<T: ::std::os::windows::io::AsSocket> {
+                ref fn as_socket() -> ::std::os::windows::io::BorrowedSocket<'_>;
+            }
+        }
+    };
+}
+
+/// Passes on those of `std`'s traits, too, that need the object alone.
+macro_rules! forward_to_own_object {
+    ($Handle:ident) => {
         $crate::handle::forward::forward_to_object!($Handle);
 
-        impl<T, L: $crate::Lifecycle<T>> ::core::convert::AsMut<T> for $Handle<T, L> {
-            fn as_mut(&mut self) -> &mut T {
-                self
+        impl<T: AsMut<U>, U: ?Sized, L: $crate::Lifecycle<T>> AsMut<U> for $Handle<T, L> {
+            fn as_mut(&mut self) -> &mut U {
+                (**self).as_mut()
             }
         }
 
         impl<T, L: $crate::Lifecycle<T>> ::core::borrow::BorrowMut<T> for $Handle<T, L> {
             fn borrow_mut(&mut self) -> &mut T {
                 self
-            }
-        }
-
-        impl<I: Iterator, L: $crate::Lifecycle<I>> Iterator for $Handle<I, L> {
-            type Item = I::Item;
-
-            fn next(&mut self) -> Option<I::Item> {
-                (**self).next()
-            }
-
-            fn size_hint(&self) -> (usize, Option<usize>) {
-                (**self).size_hint()
-            }
-
-            fn nth(&mut self, n: usize) -> Option<I::Item> {
-                (**self).nth(n)
-            }
-        }
-
-        impl<I: DoubleEndedIterator, L: $crate::Lifecycle<I>> DoubleEndedIterator
-            for $Handle<I, L>
-        {
-            fn next_back(&mut self) -> Option<I::Item> {
-                (**self).next_back()
-            }
-
-            fn nth_back(&mut self, n: usize) -> Option<I::Item> {
-                (**self).nth_back(n)
-            }
-        }
-
-        impl<I: ExactSizeIterator, L: $crate::Lifecycle<I>> ExactSizeIterator for $Handle<I, L> {
-            fn len(&self) -> usize {
-                (**self).len()
-            }
-        }
-
-        impl<I: ::core::iter::FusedIterator, L: $crate::Lifecycle<I>> ::core::iter::FusedIterator
-            for $Handle<I, L>
-        {
-        }
-
-        impl<H: ::core::hash::Hasher, L: $crate::Lifecycle<H>> ::core::hash::Hasher
-            for $Handle<H, L>
-        {
-            fn finish(&self) -> u64 {
-                (**self).finish()
-            }
-
-            fn write(&mut self, bytes: &[u8]) {
-                (**self).write(bytes);
-            }
-
-            // Each by itself: a hasher may make something else of a number than of its bytes.
-            fn write_u8(&mut self, number: u8) {
-                (**self).write_u8(number);
-            }
-
-            fn write_u16(&mut self, number: u16) {
-                (**self).write_u16(number);
-            }
-
-            fn write_u32(&mut self, number: u32) {
-                (**self).write_u32(number);
-            }
-
-            fn write_u64(&mut self, number: u64) {
-                (**self).write_u64(number);
-            }
-
-            fn write_u128(&mut self, number: u128) {
-                (**self).write_u128(number);
-            }
-
-            fn write_usize(&mut self, number: usize) {
-                (**self).write_usize(number);
-            }
-
-            fn write_i8(&mut self, number: i8) {
-                (**self).write_i8(number);
-            }
-
-            fn write_i16(&mut self, number: i16) {
-                (**self).write_i16(number);
-            }
-
-            fn write_i32(&mut self, number: i32) {
-                (**self).write_i32(number);
-            }
-
-            fn write_i64(&mut self, number: i64) {
-                (**self).write_i64(number);
-            }
-
-            fn write_i128(&mut self, number: i128) {
-                (**self).write_i128(number);
-            }
-
-            fn write_isize(&mut self, number: isize) {
-                (**self).write_isize(number);
             }
         }
 
@@ -135,251 +156,87 @@ macro_rules! forward_to_object {
             }
         }
 
-        #[cfg(feature = "std")]
-        impl<R: ::std::io::Read, L: $crate::Lifecycle<R>> ::std::io::Read for $Handle<R, L> {
-            fn read(&mut self, buffer: &mut [u8]) -> ::std::io::Result<usize> {
-                (**self).read(buffer)
+        $crate::handle::forward::pass_on! { $Handle self
+            impl<I: ::core::iter::Iterator> {
+                type Item;
+                ref fn size_hint() -> (usize, Option<usize>);
+                mut fn next() -> Option<I::Item>;
+                mut fn nth(n: usize) -> Option<I::Item>;
             }
 
-            fn read_vectored(
-                &mut self,
-                buffers: &mut [::std::io::IoSliceMut<'_>],
-            ) -> ::std::io::Result<usize> {
-                (**self).read_vectored(buffers)
+            impl<I: ::core::iter::DoubleEndedIterator> {
+                mut fn next_back() -> Option<I::Item>;
+                mut fn nth_back(n: usize) -> Option<I::Item>;
             }
 
-            fn read_to_end(&mut self, buffer: &mut Vec<u8>) -> ::std::io::Result<usize> {
-                (**self).read_to_end(buffer)
+            impl<I: ::core::iter::ExactSizeIterator> {
+                ref fn len() -> usize;
             }
 
-            fn read_to_string(&mut self, buffer: &mut String) -> ::std::io::Result<usize> {
-                (**self).read_to_string(buffer)
+            impl<I: ::core::iter::FusedIterator> {}
+
+            // Each number by itself: a hasher may make something else of it than of its bytes.
+            impl<H: ::core::hash::Hasher> {
+                ref fn finish() -> u64;
+                mut fn write(bytes: &[u8]);
+                mut fn write_u8(number: u8);
+                mut fn write_u16(number: u16);
+                mut fn write_u32(number: u32);
+                mut fn write_u64(number: u64);
+                mut fn write_u128(number: u128);
+                mut fn write_usize(number: usize);
+                mut fn write_i8(number: i8);
+                mut fn write_i16(number: i16);
+                mut fn write_i32(number: i32);
+                mut fn write_i64(number: i64);
+                mut fn write_i128(number: i128);
+                mut fn write_isize(number: isize);
             }
 
-            fn read_exact(&mut self, buffer: &mut [u8]) -> ::std::io::Result<()> {
-                (**self).read_exact(buffer)
-            }
-        }
-
-        #[cfg(feature = "std")]
-        impl<R: ::std::io::BufRead, L: $crate::Lifecycle<R>> ::std::io::BufRead for $Handle<R, L> {
-            fn fill_buf(&mut self) -> ::std::io::Result<&[u8]> {
-                (**self).fill_buf()
+            #[cfg(feature = "std")]
+            impl<R: ::std::io::Read> {
+                mut fn read(buffer: &mut [u8]) -> ::std::io::Result<usize>;
+                mut fn read_vectored(buffers: &mut [::std::io::IoSliceMut<'_>]) -> ::std::io::Result<usize>;
+                mut fn read_to_end(buffer: &mut Vec<u8>) -> ::std::io::Result<usize>;
+                mut fn read_to_string(buffer: &mut String) -> ::std::io::Result<usize>;
+                mut fn read_exact(buffer: &mut [u8]) -> ::std::io::Result<()>;
             }
 
-            fn consume(&mut self, n: usize) {
-                (**self).consume(n);
+            #[cfg(feature = "std")]
+            impl<R: ::std::io::BufRead> {
+                mut fn fill_buf() -> ::std::io::Result<&[u8]>;
+                mut fn consume(n: usize);
+                mut fn read_until(byte: u8, buffer: &mut Vec<u8>) -> ::std::io::Result<usize>;
+                mut fn skip_until(byte: u8) -> ::std::io::Result<usize>;
+                mut fn read_line(buffer: &mut String) -> ::std::io::Result<usize>;
             }
 
-            fn read_until(&mut self, byte: u8, buffer: &mut Vec<u8>) -> ::std::io::Result<usize> {
-                (**self).read_until(byte, buffer)
+            #[cfg(feature = "std")]
+            impl<S: ::std::io::Seek> {
+                mut fn seek(to: ::std::io::SeekFrom) -> ::std::io::Result<u64>;
+                mut fn rewind() -> ::std::io::Result<()>;
+                mut fn stream_position() -> ::std::io::Result<u64>;
+                mut fn seek_relative(offset: i64) -> ::std::io::Result<()>;
             }
 
-            fn skip_until(&mut self, byte: u8) -> ::std::io::Result<usize> {
-                (**self).skip_until(byte)
+            #[cfg(feature = "std")]
+            impl<W: ::std::io::Write> {
+                mut fn write(buffer: &[u8]) -> ::std::io::Result<usize>;
+                mut fn write_vectored(buffers: &[::std::io::IoSlice<'_>]) -> ::std::io::Result<usize>;
+                mut fn flush() -> ::std::io::Result<()>;
+                mut fn write_all(buffer: &[u8]) -> ::std::io::Result<()>;
+                mut fn write_fmt(args: ::core::fmt::Arguments<'_>) -> ::std::io::Result<()>;
             }
 
-            fn read_line(&mut self, buffer: &mut String) -> ::std::io::Result<usize> {
-                (**self).read_line(buffer)
-            }
-        }
-
-        #[cfg(feature = "std")]
-        impl<S: ::std::io::Seek, L: $crate::Lifecycle<S>> ::std::io::Seek for $Handle<S, L> {
-            fn seek(&mut self, to: ::std::io::SeekFrom) -> ::std::io::Result<u64> {
-                (**self).seek(to)
-            }
-
-            fn rewind(&mut self) -> ::std::io::Result<()> {
-                (**self).rewind()
-            }
-
-            fn stream_position(&mut self) -> ::std::io::Result<u64> {
-                (**self).stream_position()
-            }
-
-            fn seek_relative(&mut self, offset: i64) -> ::std::io::Result<()> {
-                (**self).seek_relative(offset)
-            }
-        }
-
-        #[cfg(feature = "std")]
-        impl<W: ::std::io::Write, L: $crate::Lifecycle<W>> ::std::io::Write for $Handle<W, L> {
-            fn write(&mut self, buffer: &[u8]) -> ::std::io::Result<usize> {
-                (**self).write(buffer)
-            }
-
-            fn write_vectored(
-                &mut self,
-                buffers: &[::std::io::IoSlice<'_>],
-            ) -> ::std::io::Result<usize> {
-                (**self).write_vectored(buffers)
-            }
-
-            fn flush(&mut self) -> ::std::io::Result<()> {
-                (**self).flush()
-            }
-
-            fn write_all(&mut self, buffer: &[u8]) -> ::std::io::Result<()> {
-                (**self).write_all(buffer)
-            }
-
-            fn write_fmt(&mut self, args: ::core::fmt::Arguments<'_>) -> ::std::io::Result<()> {
-                (**self).write_fmt(args)
-            }
-        }
-
-        impl<W: ::core::fmt::Write, L: $crate::Lifecycle<W>> ::core::fmt::Write for $Handle<W, L> {
-            fn write_str(&mut self, s: &str) -> ::core::fmt::Result {
-                (**self).write_str(s)
-            }
-
-            fn write_char(&mut self, c: char) -> ::core::fmt::Result {
-                (**self).write_char(c)
-            }
-
-            fn write_fmt(&mut self, args: ::core::fmt::Arguments<'_>) -> ::core::fmt::Result {
-                (**self).write_fmt(args)
-            }
-        }
-    };
-    ($Handle:ident) => {
-        impl<T, L: $crate::Lifecycle<T>> ::core::convert::AsRef<T> for $Handle<T, L> {
-            fn as_ref(&self) -> &T {
-                self
-            }
-        }
-
-        impl<T, L: $crate::Lifecycle<T>> ::core::borrow::Borrow<T> for $Handle<T, L> {
-            fn borrow(&self) -> &T {
-                self
-            }
-        }
-
-        impl<T: ::core::fmt::Debug, L: $crate::Lifecycle<T>> ::core::fmt::Debug for $Handle<T, L> {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Debug::fmt(&**self, f)
-            }
-        }
-
-        impl<T: ::core::fmt::Display, L: $crate::Lifecycle<T>> ::core::fmt::Display
-            for $Handle<T, L>
-        {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Display::fmt(&**self, f)
-            }
-        }
-
-        impl<T, L: $crate::Lifecycle<T>> ::core::fmt::Pointer for $Handle<T, L> {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Pointer::fmt(&(&raw const **self), f)
-            }
-        }
-
-        impl<T: PartialEq, L: $crate::Lifecycle<T>> PartialEq for $Handle<T, L> {
-            fn eq(&self, other: &Self) -> bool {
-                **self == **other
-            }
-
-            // What the object's type makes of it, even where that is not the opposite.
-            #[allow(clippy::partialeq_ne_impl)]
-            fn ne(&self, other: &Self) -> bool {
-                **self != **other
-            }
-        }
-
-        impl<T: Eq, L: $crate::Lifecycle<T>> Eq for $Handle<T, L> {}
-
-        impl<T: PartialOrd, L: $crate::Lifecycle<T>> PartialOrd for $Handle<T, L> {
-            fn partial_cmp(&self, other: &Self) -> Option<::core::cmp::Ordering> {
-                (**self).partial_cmp(&**other)
-            }
-
-            fn lt(&self, other: &Self) -> bool {
-                **self < **other
-            }
-
-            fn le(&self, other: &Self) -> bool {
-                **self <= **other
-            }
-
-            fn gt(&self, other: &Self) -> bool {
-                **self > **other
-            }
-
-            fn ge(&self, other: &Self) -> bool {
-                **self >= **other
-            }
-        }
-
-        impl<T: Ord, L: $crate::Lifecycle<T>> Ord for $Handle<T, L> {
-            fn cmp(&self, other: &Self) -> ::core::cmp::Ordering {
-                (**self).cmp(&**other)
-            }
-        }
-
-        impl<T: ::core::hash::Hash, L: $crate::Lifecycle<T>> ::core::hash::Hash for $Handle<T, L> {
-            fn hash<H: ::core::hash::Hasher>(&self, state: &mut H) {
-                (**self).hash(state);
-            }
-        }
-
-        impl<T: ::core::error::Error, L: $crate::Lifecycle<T>> ::core::error::Error
-            for $Handle<T, L>
-        {
-            fn source(&self) -> Option<&(dyn ::core::error::Error + 'static)> {
-                (**self).source()
-            }
-
-            #[allow(deprecated)] // As `Box` has it.
-            fn cause(&self) -> Option<&dyn ::core::error::Error> {
-                (**self).cause()
-            }
-        }
-
-        #[cfg(all(feature = "std", unix))]
-        impl<T: ::std::os::fd::AsFd, L: $crate::Lifecycle<T>> ::std::os::fd::AsFd
-            for $Handle<T, L>
-        {
-            fn as_fd(&self) -> ::std::os::fd::BorrowedFd<'_> {
-                (**self).as_fd()
-            }
-        }
-
-        #[cfg(all(feature = "std", unix))]
-        impl<T: ::std::os::fd::AsRawFd, L: $crate::Lifecycle<T>> ::std::os::fd::AsRawFd
-            for $Handle<T, L>
-        {
-            fn as_raw_fd(&self) -> ::std::os::fd::RawFd {
-                (**self).as_raw_fd()
-            }
-        }
-
-        #[cfg(all(feature = "std", windows))]
-        impl<T: ::std::os::windows::io::AsHandle, L: $crate::Lifecycle<T>>
-            ::std::os::windows::io::AsHandle for $Handle<T, L>
-        {
-            fn as_handle(&self) -> ::std::os::windows::io::BorrowedHandle<'_> {
-                (**self).as_handle()
-            }
-        }
-
-        #[cfg(all(feature = "std", windows))]
-        impl<T: ::std::os::windows::io::AsSocket, L: $crate::Lifecycle<T>>
-            ::std::os::windows::io::AsSocket for $Handle<T, L>
-        {
-            fn as_socket(&self) -> ::std::os::windows::io::BorrowedSocket<'_> {
-                (**self).as_socket()
-            }
-        }
-
-        #[cfg(feature = "serde")]
-        impl<T: ::serde::Serialize, L: $crate::Lifecycle<T>> ::serde::Serialize for $Handle<T, L> {
-            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                (**self).serialize(serializer)
+            impl<W: ::core::fmt::Write> {
+                mut fn write_str(s: &str) -> ::core::fmt::Result;
+                mut fn write_char(c: char) -> ::core::fmt::Result;
+                mut fn write_fmt(args: ::core::fmt::Arguments<'_>) -> ::core::fmt::Result;
             }
         }
     };
 }
 
 pub(crate) use forward_to_object;
+pub(crate) use forward_to_own_object;
+pub(crate) use pass_on;

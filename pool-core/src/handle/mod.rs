@@ -1,6 +1,8 @@
 //! What a user holds: an object until it is dropped.
 
 pub(crate) mod forward;
+pub(crate) mod own;
+pub(crate) mod slice;
 
 #[cfg(feature = "std")]
 mod pooled;

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::SharedPooled;
-use super::forward::forward_to_object;
+use super::own::own_object;
 use crate::lifecycle::{Derived, Lifecycle};
 use crate::object::{Acquired, Object};
 use crate::pool::Pool;
@@ -42,66 +42,18 @@ use crate::shared::Shared;
 // Invariant in `T`, other than `Box`: the object outlives the handle in the pool, so it must not be replaced by
 // a value that lives less long.
 #[repr(transparent)]
+#[must_use = "a handle that is not used goes back to its pool at once"]
 pub struct Pooled<T, L: Lifecycle<T> = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }
 
-// As for `Box`.
-impl<T: UnwindSafe, L: Lifecycle<T>> UnwindSafe for Pooled<T, L> {}
-impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for Pooled<T, L> {}
-// Moving the handle does not move the object. (The object is never pinned by it: a reset gets `&mut
-// T`, so there is no `Pin<Pooled<T>>` of a `T` that is not `Unpin`.)
-impl<T, L: Lifecycle<T>> Unpin for Pooled<T, L> {}
+own_object!(pub(crate) Pooled, "pool_core");
 
 impl<T, L: Lifecycle<T>> Pooled<T, L> {
-    #[inline(always)]
-    pub(crate) fn new(object: Object<T, Shared<T, L>>) -> Self {
-        Pooled {
-            acquired: Acquired::new(object),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn into_object(this: Self) -> Object<T, Shared<T, L>> {
-        this.acquired.into_object()
-    }
-
-    /// Takes the object out of the pool: moves it to the caller, as it is. Its memory is used for
-    /// the next object that the pool makes, its place under the bound is free at once.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use pool_core::{Pool, Pooled};
-    ///
-    /// let pool = Pool::<String>::builder().capacity(1).build()?;
-    /// let mut name = pool.acquire();
-    /// name.push_str("kept");
-    /// let name: String = Pooled::detach(name);
-    /// assert_eq!(name, "kept");
-    /// assert!(pool.try_acquire().is_ok());
-    /// # Ok::<(), pool_core::BuildError>(())
-    /// ```
-    #[must_use = "an object that is to be dropped is discarded with `Pooled::discard`"]
-    pub fn detach(this: Self) -> T {
-        Self::into_object(this).detach()
-    }
-
-    /// Drops the object instead of giving it back, without a reset: for an object that is known to be
-    /// broken. Counts as [`discarded`](crate::Stats::discarded).
-    ///
-    /// # Panics
-    ///
-    /// If the drop of `T` does; the place under the bound is given back all the same.
-    pub fn discard(this: Self) {
-        Self::into_object(this).discard();
-    }
-
     /// Turns the handle into a handle that can be cloned: for one message to many consumers. Allocates
     /// nothing.
-    #[must_use]
     pub fn into_shared(this: Self) -> SharedPooled<T, L> {
-        SharedPooled::new(this.acquired)
+        SharedPooled::new(Self::into_object(this))
     }
 
     /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
@@ -127,25 +79,6 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     {
         this.acquired.object().shared_ref().map(Pool::from_shared)
     }
-
-    /// Gives the address of the object, and with it the duty to make a handle of it again with
-    /// [`from_raw`](Self::from_raw): for passing an object through foreign code.
-    #[must_use = "the object is leaked unless a handle is made of it again"]
-    pub fn into_raw(this: Self) -> *mut T {
-        Self::into_object(this).into_raw()
-    }
-
-    /// Makes a handle again of what [`into_raw`](Self::into_raw) gave.
-    ///
-    /// # Safety
-    ///
-    /// `object` came from `into_raw` of a `Pooled` with the same `T` and `L`, and this is called
-    /// once for it: two handles of one object would both give it back.
-    #[must_use]
-    pub unsafe fn from_raw(object: *mut T) -> Self {
-        // SAFETY: by contract given up by `into_raw`, and taken up once.
-        Self::new(unsafe { Object::from_raw(object) })
-    }
 }
 
 impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
@@ -163,5 +96,3 @@ impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
         &mut self.acquired
     }
 }
-
-forward_to_object!(Pooled, mutable);

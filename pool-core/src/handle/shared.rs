@@ -1,4 +1,5 @@
 //! One object, many handles.
+#![allow(unsafe_code)] // Handles of what foreign code passed through are made again.
 
 use std::ops::Deref;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -6,7 +7,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use super::Pooled;
 use super::forward::forward_to_object;
 use crate::lifecycle::{Derived, Lifecycle};
-use crate::object::{Acquired, RefCounted};
+use crate::object::{Object, RefCounted};
+use crate::pool::Pool;
 use crate::shared::Shared;
 
 /// An object of a pool with many owners, given back when the last of them is dropped: for one
@@ -37,6 +39,7 @@ use crate::shared::Shared;
 /// }
 /// assert_eq!(pool.in_use(), 0);
 /// ```
+#[must_use = "a handle that is not used goes back to its pool at once"]
 pub struct SharedPooled<T, L: Lifecycle<T> = Derived> {
     counted: RefCounted<T, Shared<T, L>>,
 }
@@ -47,7 +50,7 @@ impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for SharedPooled<T, L> {}
 impl<T, L: Lifecycle<T>> Unpin for SharedPooled<T, L> {}
 
 impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
-    pub(super) fn new(object: Acquired<T, Shared<T, L>>) -> Self {
+    pub(super) fn new(object: Object<T, Shared<T, L>>) -> Self {
         SharedPooled {
             counted: RefCounted::new(object),
         }
@@ -59,16 +62,78 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
         this.counted.refs()
     }
 
+    /// The address of the object, the same for all handles of it. May be read through while there is a handle.
+    #[must_use]
+    pub fn as_ptr(this: &Self) -> *const T {
+        this.counted.object().as_ptr()
+    }
+
     /// Whether both are handles of one object.
     #[must_use]
     pub fn ptr_eq(this: &Self, other: &Self) -> bool {
-        this.counted.ptr_eq(&other.counted)
+        std::ptr::addr_eq(Self::as_ptr(this), Self::as_ptr(other))
+    }
+
+    /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
+    ///
+    /// Costs an atomic increment, as cloning a `Pool` does.
+    #[must_use]
+    pub fn pool(this: &Self) -> Option<Pool<T, L>>
+    where
+        T: Send,
+    {
+        this.counted.object().shared_ref().map(Pool::from_shared)
     }
 
     /// The object, to be changed, if this is its only handle.
     #[must_use]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         this.counted.get_mut()
+    }
+
+    /// The object, to be changed: the very one if this is its only handle, else a copy. The copy is an object that
+    /// is [acquired](Pool::acquire) from the same pool and filled by [`clone_from`](Clone::clone_from), so a `Vec` or
+    /// `String` uses the memory that it has; this becomes its only handle, and the others keep the first object.
+    ///
+    /// # Panics
+    ///
+    /// If there are other handles, and the pool is closed or its last [`Pool`] gone: there is nowhere to put a copy
+    /// then. ([`get_mut`](Self::get_mut) never panics.) If `clone_from` panics, or `acquire` does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::{Pool, Pooled, SharedPooled};
+    ///
+    /// let pool = Pool::<String>::new();
+    /// let mut quote = pool.acquire();
+    /// quote.push_str("AMZN");
+    /// let mut quote = Pooled::into_shared(quote);
+    /// let seen = quote.clone();
+    /// SharedPooled::make_mut(&mut quote).push_str(" 3379.09"); // a copy
+    /// SharedPooled::make_mut(&mut quote).push_str(" bid"); // the same copy
+    /// assert_eq!((seen.as_str(), quote.as_str()), ("AMZN", "AMZN 3379.09 bid"));
+    /// ```
+    #[track_caller]
+    pub fn make_mut(this: &mut Self) -> &mut T
+    where
+        T: Clone + Send,
+    {
+        if !this.counted.is_unique() {
+            let Some(pool) = Self::pool(this) else {
+                panic!(
+                    "`make_mut` of an object whose pool is gone and that has other handles: there is nowhere to put \
+                     a copy; keep a `Pool`, or use `get_mut`"
+                );
+            };
+            let mut copy = pool.acquire();
+            copy.clone_from(&**this);
+            *this = Pooled::into_shared(copy);
+        }
+        match Self::get_mut(this) {
+            Some(object) => object,
+            None => unreachable!("it has one handle, which is borrowed"),
+        }
     }
 
     /// The only handle, as one that owns the object alone.
@@ -78,8 +143,28 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
     /// Gives the handle back if there are others.
     pub fn try_unwrap(this: Self) -> Result<Pooled<T, L>, Self> {
         match this.counted.try_unwrap() {
-            Ok(acquired) => Ok(Pooled::new(acquired.into_object())),
+            Ok(object) => Ok(Pooled::new(object)),
             Err(counted) => Err(SharedPooled { counted }),
+        }
+    }
+
+    /// Gives the address of the object, and with it the duty to make a handle of it again with
+    /// [`from_raw`](Self::from_raw): for passing a handle through foreign code. The handle counts meanwhile.
+    #[must_use = "the object is leaked unless a handle is made of it again"]
+    pub fn into_raw(this: Self) -> *const T {
+        this.counted.into_raw()
+    }
+
+    /// Makes a handle again of what [`into_raw`](Self::into_raw) gave.
+    ///
+    /// # Safety
+    ///
+    /// `object` came from `into_raw` of a `SharedPooled` with the same `T` and `L`, and this is called once for each
+    /// time that it did. (What [`Pooled::into_raw`] gave goes to [`Pooled::from_raw`].)
+    pub unsafe fn from_raw(object: *const T) -> Self {
+        SharedPooled {
+            // SAFETY: by contract.
+            counted: unsafe { RefCounted::from_raw(object.cast_mut()) },
         }
     }
 }

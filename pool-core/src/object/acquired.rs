@@ -1,13 +1,9 @@
 //! Objects in use: owned by one handle, or counted by many. Dropped, they are released.
 #![allow(unsafe_code)] // The object is taken out of its handle when that is dropped.
 
-#[cfg(feature = "std")]
-use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-#[cfg(feature = "std")]
-use super::Block;
 use super::{Object, ObjectPool};
 #[cfg(feature = "std")]
 use crate::sync::{AtomicU32, Ordering};
@@ -67,23 +63,25 @@ impl<T, P: ObjectPool<T>> DerefMut for Acquired<T, P> {
 /// One of the handles of an object in use that can have many. The last to be dropped releases it.
 #[cfg(feature = "std")]
 pub(crate) struct RefCounted<T, P: ObjectPool<T>> {
-    /// The block of the object, which all handles own together. Its `extra_refs` counts the handles beyond
-    /// one.
-    block: Block<T>,
-    _pool: PhantomData<(T, P)>,
+    /// The object, which all handles own together. Only shared references to it are made while there may be more
+    /// than one; the last handle takes it out. Its `extra_refs` counts the handles beyond one.
+    object: ManuallyDrop<Object<T, P>>,
 }
 
 #[cfg(feature = "std")]
 impl<T, P: ObjectPool<T>> RefCounted<T, P> {
-    pub(crate) fn new(object: Acquired<T, P>) -> Self {
+    pub(crate) fn new(object: Object<T, P>) -> Self {
         RefCounted {
-            block: object.into_object().into_block(),
-            _pool: PhantomData,
+            object: ManuallyDrop::new(object),
         }
     }
 
+    pub(crate) fn object(&self) -> &Object<T, P> {
+        &self.object
+    }
+
     fn extra_refs(&self) -> &AtomicU32 {
-        self.block.extra_refs()
+        self.object.block().extra_refs()
     }
 
     /// How many handles there are.
@@ -91,13 +89,9 @@ impl<T, P: ObjectPool<T>> RefCounted<T, P> {
         self.extra_refs().load(Ordering::Relaxed) as usize + 1
     }
 
-    pub(crate) fn ptr_eq(&self, other: &Self) -> bool {
-        self.block.value() == other.block.value()
-    }
-
     /// Whether no other handle can reach the object, now or later: another could only come of a clone of
     /// this one.
-    fn is_unique(&self) -> bool {
+    pub(crate) fn is_unique(&self) -> bool {
         // Acquire: what the others did with the object happens before what this one does; pairs
         // with the Release of their drops.
         self.extra_refs().load(Ordering::Acquire) == 0
@@ -105,31 +99,31 @@ impl<T, P: ObjectPool<T>> RefCounted<T, P> {
 
     /// The object, to be changed, if this is its only handle.
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
-        // SAFETY: the only handle, borrowed mutably, so no other thread can reach the object.
-        self.is_unique()
-            .then(|| unsafe { self.block.value().as_mut() })
+        self.is_unique().then(|| &mut **self.object)
     }
 
-    /// The only handle, as one that owns the object alone; itself if there are others.
-    pub(crate) fn try_unwrap(self) -> Result<Acquired<T, P>, Self> {
+    /// The only handle, as the object; itself if there are others.
+    pub(crate) fn try_unwrap(self) -> Result<Object<T, P>, Self> {
         if !self.is_unique() {
             return Err(self);
         }
-        let this = ManuallyDrop::new(self);
+        let mut this = ManuallyDrop::new(self);
         // SAFETY: the only handle, which is neither dropped nor used again.
-        Ok(unsafe { this.take() })
+        Ok(unsafe { ManuallyDrop::take(&mut this.object) })
     }
 
-    /// The object.
-    ///
+    /// The address of the object, which goes with this handle.
+    pub(crate) fn into_raw(self) -> *mut T {
+        ManuallyDrop::new(self).object.as_ptr()
+    }
+
     /// # Safety
     ///
-    /// This is the only handle left, and is not used again.
-    unsafe fn take(&self) -> Acquired<T, P> {
-        // SAFETY: by contract.
-        let block = unsafe { self.block.duplicate() };
-        // SAFETY: the block came from an object, which by contract is the caller's alone.
-        Acquired::new(unsafe { Object::from_block(block) })
+    /// `value` came from [`into_raw`](Self::into_raw) of a handle of the same types, and this is called once for
+    /// each time that it did.
+    pub(crate) unsafe fn from_raw(value: *mut T) -> Self {
+        // SAFETY: by contract one of the handles that own the object together, counted still.
+        Self::new(unsafe { Object::from_raw(value) })
     }
 }
 
@@ -142,11 +136,8 @@ impl<T, P: ObjectPool<T>> Clone for RefCounted<T, P> {
         if extra > i32::MAX as u32 {
             std::process::abort();
         }
-        RefCounted {
-            // SAFETY: counted just now; handles share the block.
-            block: unsafe { self.block.duplicate() },
-            _pool: PhantomData,
-        }
+        // SAFETY: one handle more of those that own the object together, counted just now.
+        unsafe { Self::from_raw(self.object.as_ptr()) }
     }
 }
 
@@ -162,7 +153,9 @@ impl<T, P: ObjectPool<T>> Drop for RefCounted<T, P> {
         // The count went below its end; no other thread sees it.
         self.extra_refs().store(0, Ordering::Relaxed);
         // SAFETY: the last handle, which is not used after its drop.
-        drop(unsafe { self.take() });
+        drop(Acquired::new(unsafe {
+            ManuallyDrop::take(&mut self.object)
+        }));
     }
 }
 
@@ -172,8 +165,6 @@ impl<T, P: ObjectPool<T>> Deref for RefCounted<T, P> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: alive while there is a handle; only shared references are made while there may be
-        // others.
-        unsafe { self.block.value().as_ref() }
+        &self.object
     }
 }

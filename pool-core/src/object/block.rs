@@ -88,7 +88,6 @@ impl<T> Block<T> {
     ///
     /// `value` came from [`value`](Self::value) with its provenance, and the block that it came from is not
     /// used any more, or only as the caller's new one allows.
-    #[cfg(feature = "std")]
     #[inline(always)]
     pub(super) unsafe fn from_value(value: NonNull<T>) -> Self {
         Block {

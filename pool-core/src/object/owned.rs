@@ -77,17 +77,20 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
         unsafe { SharedRef::upgrade(self.pool_ptr()) }
     }
 
+    /// The address of the object.
+    pub(crate) fn as_ptr(&self) -> *mut T {
+        self.block.value().as_ptr()
+    }
+
     /// The address of the object, which goes with its ownership.
-    #[cfg(feature = "std")]
     pub(crate) fn into_raw(self) -> *mut T {
         self.into_block().value().as_ptr()
     }
 
     /// # Safety
     ///
-    /// `value` came from [`into_raw`](Self::into_raw) of an object of the same types, and this is called once
-    /// for it.
-    #[cfg(feature = "std")]
+    /// `value` came from [`as_ptr`](Self::as_ptr) or [`into_raw`](Self::into_raw) of an object of the same types,
+    /// which is not used any more or only as the caller's new one allows.
     pub(crate) unsafe fn from_raw(value: *mut T) -> Self {
         // SAFETY: by contract the address of an object, which is not null.
         let value = unsafe { NonNull::new_unchecked(value) };
@@ -95,6 +98,16 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
         let block = unsafe { Block::from_value(value) };
         // SAFETY: by contract of an object that was given up, and taken up once.
         unsafe { Self::from_block(block) }
+    }
+
+    /// Gives up the object without giving it back.
+    pub(crate) fn leak<'a>(self) -> &'a mut T
+    where
+        T: 'a,
+    {
+        // SAFETY: the caller's alone. Its permit is not given back, so the pool is not freed (LIFE-REFS), nor is the
+        // block, which is not given back either (BLOCK-LIVES).
+        unsafe { self.into_block().value().as_mut() }
     }
 
     /// Asks the hooks; an error is a hook's panic.

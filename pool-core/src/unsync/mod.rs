@@ -21,8 +21,11 @@ mod builder;
 mod shared;
 mod pool;
 mod pooled;
+mod burst;
 mod stack;
+mod send;
 
 pub use builder::Builder;
-pub use pool::Pool;
+pub use burst::Burst;
+pub use pool::{FnPool, Pool};
 pub use pooled::Pooled;

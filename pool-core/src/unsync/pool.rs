@@ -1,15 +1,20 @@
 //! `Pool`: what a user acquires from.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
+#[cfg(feature = "std")]
+use std::time::Instant;
 
 use super::shared::{Drained, Shared};
-use super::{Builder, Pooled};
+use super::{Builder, Burst, Pooled};
+#[cfg(feature = "std")]
+use crate::central::trim::TrimPolicy;
 use crate::config::{Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
-use crate::object::{Object, SharedRef};
+use crate::object::{Object, ObjectPool, SharedRef};
 use crate::poolable::Poolable;
 use crate::stats::Stats;
 use crate::trace;
@@ -53,9 +58,22 @@ impl<T: Poolable> Default for Pool<T> {
 }
 
 impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
-    /// Chooses as [`builder`](Pool::builder) does, for a type that is not [`Poolable`].
+    /// Chooses as [`builder`](Pool::builder) does, for a type that is not [`Poolable`]. See [`FnPool`] for a type that
+    /// has a name.
     pub fn builder_with(create: C, reset: R) -> Builder<T, Hooks<C, R>> {
         Builder::new(Hooks::new(create, reset))
+    }
+}
+
+/// A pool for one thread whose type can be written down, as [`pool_core::FnPool`](crate::FnPool).
+pub type FnPool<T> = Pool<T, FnHooks<T>>;
+
+type FnHooks<T> = Hooks<fn() -> T, fn(&mut T)>;
+
+impl<T> FnPool<T> {
+    /// Like [`builder_with`](Pool::builder_with), of functions or of closures that capture nothing, without a cast.
+    pub fn builder_fn(create: fn() -> T, reset: fn(&mut T)) -> Builder<T, FnHooks<T>> {
+        Pool::builder_with(create, reset)
     }
 }
 
@@ -90,18 +108,18 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn acquire(&self) -> Pooled<T, L> {
         match self.try_acquire() {
             Ok(object) => object,
-            Err(error) => self.refuse(error),
+            Err(error) => self.refuse("acquire", error),
         }
     }
 
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn refuse(&self, error: AcquireError) -> ! {
+    fn refuse(&self, call: &str, error: AcquireError) -> ! {
         let name = self
             .name()
             .map_or(String::new(), |name| alloc::format!(" {name:?}"));
-        panic!("acquire from pool{name}: {error}; use `try_acquire` where that can happen");
+        panic!("{call} from pool{name}: {error}; use `try_{call}` where that can happen");
     }
 
     /// Takes an idle object, or makes one if the bound allows.
@@ -130,6 +148,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[inline]
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
         self.take_idle()
+            .or_else(|| self.shared.pop_slow().map(Pooled::new))
             .or_else(|| self.take_reusable())
             .ok_or_else(|| self.nothing_idle())
     }
@@ -137,10 +156,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     fn nothing_idle(&self) -> AcquireError {
-        let error = if self.shared.closed.get() {
-            AcquireError::Closed
-        } else {
-            AcquireError::Exhausted
+        let error = match self.is_closed() {
+            true => AcquireError::Closed,
+            false => AcquireError::Exhausted,
         };
         self.tell(error);
         error
@@ -170,6 +188,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     fn make(&self) -> Result<Pooled<T, L>, AcquireError> {
+        if let Some(object) = self.shared.pop_slow() {
+            return Ok(Pooled::new(object));
+        }
         let object = match self.shared.pop_to_reset() {
             Some(object) => object.reset_or_remake(),
             None => self.create().inspect_err(|&error| self.tell(error))?,
@@ -179,6 +200,68 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     fn create(&self) -> Result<Object<T, Shared<T, L>>, AcquireError> {
         Ok(self.shared.try_acquire_permit()?.vacancy().create())
+    }
+
+    /// Acquires `n` objects at once, idle ones first; missing objects are made.
+    ///
+    /// # Panics
+    ///
+    /// If fewer can be had, since no other thread could give one back meanwhile; on a pool that was closed. If a hook
+    /// panics, as in [`acquire`](Self::acquire); the others go back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::unsync::Pool;
+    ///
+    /// let pool = Pool::<Vec<u8>>::new();
+    /// let mut frames = pool.acquire_many(32);
+    /// for (i, frame) in frames.iter_mut().enumerate() {
+    ///     frame.push(i as u8);
+    /// }
+    /// drop(frames);
+    /// assert_eq!(pool.idle(), 32);
+    /// ```
+    #[track_caller]
+    pub fn acquire_many(&self, n: usize) -> Burst<T, L> {
+        match self.try_acquire_many(n) {
+            Ok(burst) => burst,
+            Err(error) => self.refuse("acquire_many", error),
+        }
+    }
+
+    /// Acquires `n` objects at once, or none.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted) if fewer are idle and the bound does not allow to make the rest;
+    /// [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// If a hook panics, as in [`try_acquire`](Self::try_acquire); the others go back. If `n`, in a pool without a
+    /// bound, exceeds the address space.
+    pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
+        if self.is_closed() {
+            return Err(AcquireError::Closed);
+        }
+        if n > self.shared.available() {
+            trace::exhausted(&self.shared.config, n);
+            return Err(AcquireError::Exhausted);
+        }
+        if n == 0 {
+            // Without the array, which an empty burst could not give back.
+            return Ok(Burst::new(Vec::new()));
+        }
+        let mut burst = Burst::new(self.shared.take_buffer(n));
+        for _ in 0..n {
+            burst.push(self.try_acquire()?);
+        }
+        Ok(burst)
+    }
+
+    pub(super) fn keep_buffer(&self, buffer: Vec<Pooled<T, L>>) {
+        self.shared.keep_buffer(buffer);
     }
 
     /// Adopts a value made elsewhere, as if the pool had made it.
@@ -221,12 +304,66 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the drop of a `T` does, after all of them were dropped.
     pub fn trim(&self, keep: usize) {
-        self.shared.trim(keep);
+        self.shared.trim(self.idle().saturating_sub(keep));
+    }
+
+    /// Trims by a policy: when the period of its age is over, drops as many idle objects as were not needed at any
+    /// time in it, and memory as [`trim`](Self::trim) does; else does nothing but look at `now`. Returns how many
+    /// objects were dropped. As [`pool_core::Pool::trim_by`](crate::Pool::trim_by), and as cheap for a hit: an acquire
+    /// takes longer only when fewer objects are left idle than ever before in the period.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of them were dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use pool_core::{TrimPolicy, unsync::Pool};
+    ///
+    /// let pool = Pool::<Vec<u8>>::new();
+    /// let policy = TrimPolicy::idle_for(Duration::from_secs(60)).min_idle(100);
+    /// drop(pool.acquire_many(1_000)); // a burst
+    ///
+    /// let start = Instant::now();
+    /// pool.trim_by(&policy, start); // a period begins, in which little is needed
+    /// drop(pool.acquire_many(200));
+    /// assert_eq!(pool.trim_by(&policy, start + Duration::from_secs(61)), 800);
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn trim_by(&self, policy: &TrimPolicy, now: Instant) -> usize {
+        self.shared.trim_by(policy, now)
+    }
+
+    /// Asks `f` of every object that is idle now, the longest idle first, and drops those for which it says `false`.
+    /// Returns how many were dropped. The others stay as `f` leaves them, and in their order.
+    ///
+    /// `f` may use the same pool. Objects are taken out 256 at a time, and count as in use while it is asked.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does, or the drop of a `T`; that object is dropped, and those that were not asked about stay.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::unsync::Pool;
+    ///
+    /// let pool = Pool::<Vec<u8>>::new();
+    /// let mut large = pool.acquire_many(3);
+    /// large[1].reserve(1 << 20);
+    /// drop(large);
+    /// assert_eq!(pool.retain(|buffer| buffer.capacity() <= 1500), 1);
+    /// assert_eq!(pool.idle(), 2);
+    /// ```
+    pub fn retain(&self, f: impl FnMut(&mut T) -> bool) -> usize {
+        self.shared.retain(f)
     }
 
     /// Takes out every object that is idle now, as they are.
     pub fn drain(&self) -> impl ExactSizeIterator<Item = T> + '_ {
-        Drained::new(self.shared.reclaim(0))
+        Drained::new(self.shared.take_oldest(usize::MAX))
     }
 
     /// Closes the pool for good: later acquires fail, idle objects are dropped now and objects in
@@ -237,6 +374,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// If the drop of a `T` does, after all idle objects were dropped.
     pub fn close(&self) {
         self.shared.close();
+    }
+
+    /// Whether the pool was [closed](Self::close).
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.closed.get()
     }
 
     /// The counts of the pool; those about threads are 0.
@@ -276,6 +419,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.shared.config.name.as_deref()
+    }
+
+    /// The lifecycle that makes and resets the objects.
+    #[must_use]
+    pub fn lifecycle(&self) -> &L {
+        self.shared.lifecycle()
     }
 }
 

@@ -1,11 +1,12 @@
 //! One object, one word, one thread.
+#![allow(unsafe_code)] // Handles of what foreign code passed through are made again.
 
 use core::ops::{Deref, DerefMut};
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::Pool;
 use super::shared::Shared;
-use crate::handle::forward::forward_to_object;
+use crate::handle::own::own_object;
 use crate::lifecycle::{Derived, Lifecycle};
 use crate::object::{Acquired, Object};
 
@@ -20,37 +21,14 @@ use crate::object::{Acquired, Object};
 /// std::thread::spawn(move || drop(name)); // cannot be sent between threads safely
 /// ```
 // Invariant in `T`, as `pool_core::Pooled` is. Neither `Send` nor `Sync`, as a raw pointer is not.
+#[must_use = "a handle that is not used goes back to its pool at once"]
 pub struct Pooled<T, L: Lifecycle<T> = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }
 
-impl<T: UnwindSafe, L: Lifecycle<T>> UnwindSafe for Pooled<T, L> {}
-impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for Pooled<T, L> {}
-impl<T, L: Lifecycle<T>> Unpin for Pooled<T, L> {}
+own_object!(pub(super) Pooled, "pool_core::unsync");
 
 impl<T, L: Lifecycle<T>> Pooled<T, L> {
-    #[inline(always)]
-    pub(super) fn new(object: Object<T, Shared<T, L>>) -> Self {
-        Pooled {
-            acquired: Acquired::new(object),
-        }
-    }
-
-    /// Takes the object out of the pool, as it is.
-    #[must_use = "an object that is to be dropped is discarded with `Pooled::discard`"]
-    pub fn detach(this: Self) -> T {
-        this.acquired.into_object().detach()
-    }
-
-    /// Drops the object instead of giving it back, without a reset.
-    ///
-    /// # Panics
-    ///
-    /// If the drop of `T` does.
-    pub fn discard(this: Self) {
-        this.acquired.into_object().discard();
-    }
-
     /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
     #[must_use]
     pub fn pool(this: &Self) -> Option<Pool<T, L>> {
@@ -73,5 +51,3 @@ impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
         &mut self.acquired
     }
 }
-
-forward_to_object!(Pooled, mutable);

@@ -9,8 +9,13 @@ use alloc::boxed::Box;
 use alloc::vec::{self, Vec};
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::NonNull;
+#[cfg(feature = "std")]
+use std::time::Instant;
 
+use super::Pooled;
 use super::stack::Stack;
+#[cfg(feature = "std")]
+use crate::central::trim::{Period, TrimPolicy};
 use crate::config::{Config, ResetOn};
 use crate::error::AcquireError;
 use crate::lifecycle::Lifecycle;
@@ -32,6 +37,11 @@ pub(super) struct Shared<T, L: Lifecycle<T>> {
     /// (UNSYNC-BORROW).
     chunks: UnsafeCell<Chunks<T>>,
     pub(super) closed: Cell<bool>,
+    /// When the period began in which need is watched.
+    #[cfg(feature = "std")]
+    period: Cell<Period>,
+    /// Empty arrays for the next bursts, as many as there were bursts at a time.
+    buffers: Cell<Vec<Vec<Pooled<T, L>>>>,
     /// How many `Pool`s there are.
     refs: Cell<usize>,
     pub(super) created: Cell<usize>,
@@ -46,28 +56,70 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         f(unsafe { &mut *self.chunks.get() })
     }
 
-    /// An idle object that needs nothing more.
+    /// An idle object that needs nothing more, if one is at hand.
     #[inline(always)]
     pub(super) fn pop(&self) -> Option<Object<T, Self>> {
         self.idle.pop()
     }
 
+    /// An idle object that needs nothing more.
+    pub(super) fn pop_slow(&self) -> Option<Object<T, Self>> {
+        self.idle.pop_low()
+    }
+
     /// An idle object that has to be reset.
     pub(super) fn pop_to_reset(&self) -> Option<Object<T, Self>> {
-        self.to_reset.pop()
+        self.to_reset.pop_low()
     }
 
     pub(super) fn idle(&self) -> usize {
         self.idle.len() + self.to_reset.len()
     }
 
-    /// Takes out the idle objects beyond `keep`, the longest idle first.
-    pub(super) fn reclaim(&self, keep: usize) -> Reclaimed<T, Self> {
-        let excess = self.idle().saturating_sub(keep);
+    /// How many objects can be had at once.
+    pub(super) fn available(&self) -> usize {
+        let capacity = self.config.capacity.unwrap_or(usize::MAX);
+        self.idle() + (capacity - self.live.get())
+    }
+
+    /// Takes out the `n` objects that were idle longest, or all.
+    pub(super) fn take_oldest(&self, n: usize) -> Reclaimed<T, Self> {
         // One of the two is empty.
-        let mut reclaimed = self.idle.take_oldest(excess);
-        reclaimed.append(&mut self.to_reset.take_oldest(excess));
-        Reclaimed::new(reclaimed)
+        let mut oldest = self.idle.take_oldest(n);
+        oldest.append(&mut self.to_reset.take_oldest(n));
+        Reclaimed::new(oldest)
+    }
+
+    /// Asks `f` of each object that is idle now, and destroys those that it refuses; gives how many.
+    ///
+    /// # Panics
+    ///
+    /// If `f` does, or the drop of a `T`: that object is gone, and what was not asked about stays.
+    pub(super) fn retain(&self, mut f: impl FnMut(&mut T) -> bool) -> usize {
+        let mut dropped = 0;
+        // Counted once: what `f` puts back meanwhile need not be asked about. Objects that stay go on top, so in the
+        // end all are in the order that they were in.
+        let mut left = self.idle();
+        while left > 0 {
+            let some = self.take_oldest(left.min(AT_A_TIME));
+            let mut some = PutBack {
+                pool: self,
+                left: some.into_vec().into_iter(),
+            };
+            if some.left.len() == 0 {
+                break;
+            }
+            left -= some.left.len();
+            for mut object in some.left.by_ref() {
+                if f(&mut object) {
+                    self.put(object);
+                } else {
+                    dropped += 1;
+                    drop(object);
+                }
+            }
+        }
+        dropped
     }
 
     /// Keeps an object for the next acquire, or destroys it.
@@ -78,20 +130,35 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         }
     }
 
-    /// Destroys the idle objects beyond `keep`, and frees the memory that held nothing else.
+    /// Destroys the `n` objects that were idle longest, and frees the memory that held nothing else; gives how many.
     ///
     /// # Panics
     ///
     /// If the drop of a `T` does, after all of that.
-    pub(super) fn trim(&self, keep: usize) {
-        let excess = self.reclaim(keep);
+    pub(super) fn trim(&self, n: usize) -> usize {
+        let excess = self.take_oldest(n);
+        let n = excess.len();
         let mut panics = FirstPanic::default();
         panics.catch(|| drop(excess));
         self.idle.shrink(self.live.get());
         self.to_reset.shrink(self.live.get());
+        self.buffers.take();
         let unused = self.with_chunks(Chunks::take_unused);
         unused.into_iter().for_each(Chunk::vacate);
         panics.resume();
+        n
+    }
+
+    /// [`trim`](Self::trim) of what was not needed in a period of `policy`, if it is over.
+    #[cfg(feature = "std")]
+    pub(super) fn trim_by(&self, policy: &TrimPolicy, now: Instant) -> usize {
+        let mut period = self.period.replace(Period::new());
+        let target = period.end(policy, now);
+        self.period.set(period);
+        target.map_or(0, |target| {
+            // One of the two is empty.
+            self.trim(self.idle.excess(target) + self.to_reset.excess(target))
+        })
     }
 
     /// Closes for good, and destroys what is idle.
@@ -99,10 +166,45 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         let closed = self.closed.replace(true);
         self.idle.set_limit(0);
         self.to_reset.set_limit(0);
-        let idle = self.reclaim(0);
+        let idle = self.take_oldest(usize::MAX);
         if !closed {
             trace::closed(&self.config, idle.len());
         }
+    }
+
+    /// An empty array for a burst of `n`.
+    ///
+    /// # Panics
+    ///
+    /// If that exceeds the address space.
+    pub(super) fn take_buffer(&self, n: usize) -> Vec<Pooled<T, L>> {
+        let mut buffers = self.buffers.take();
+        let mut buffer = buffers.pop().unwrap_or_default();
+        self.buffers.set(buffers);
+        buffer.reserve(n);
+        buffer
+    }
+
+    /// Keeps an empty array for the next burst.
+    pub(super) fn keep_buffer(&self, buffer: Vec<Pooled<T, L>>) {
+        let mut buffers = self.buffers.take();
+        buffers.push(buffer);
+        self.buffers.set(buffers);
+    }
+}
+
+/// How many objects [`Shared::retain`] takes out at a time.
+const AT_A_TIME: usize = 256;
+
+/// Objects on their way back to their pool.
+struct PutBack<'a, T, L: Lifecycle<T>> {
+    pool: &'a Shared<T, L>,
+    left: vec::IntoIter<Object<T, Shared<T, L>>>,
+}
+
+impl<T, L: Lifecycle<T>> Drop for PutBack<'_, T, L> {
+    fn drop(&mut self) {
+        self.left.by_ref().for_each(|object| self.pool.put(object));
     }
 }
 
@@ -122,6 +224,9 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
             config,
             chunks: UnsafeCell::new(Chunks::new()),
             closed: Cell::new(false),
+            #[cfg(feature = "std")]
+            period: Cell::new(Period::new()),
+            buffers: Cell::default(),
             refs: Cell::new(1),
             created: Cell::new(0),
             live: Cell::new(0),

@@ -10,12 +10,18 @@ use core::cell::Cell;
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
+#[cfg(feature = "std")]
+use crate::central::trim::{LowWater, TrimTarget};
+
 /// A stack that takes no more than its limit. Its items have a size.
 pub(super) struct Stack<P> {
     /// One past the newest.
     end: Cell<*mut P>,
     /// Where the stack begins.
     base: Cell<*mut P>,
+    /// Where a pop stops, to note how far the stack went down: the base, or above it while need is watched. Never
+    /// above `end`.
+    low: Cell<*mut P>,
     /// Where `end` may not go beyond: as far as memory and the limit allow, whichever is less. Null if they
     /// allow nothing, which is less than any end.
     high: Cell<*const P>,
@@ -32,6 +38,7 @@ impl<P> Stack<P> {
         Stack {
             end: Cell::new(nowhere),
             base: Cell::new(nowhere),
+            low: Cell::new(nowhere),
             high: Cell::new(ptr::null()),
             capacity: Cell::new(0),
             limit: Cell::new(limit),
@@ -39,7 +46,11 @@ impl<P> Stack<P> {
     }
 
     pub(super) fn len(&self) -> usize {
-        (self.end.get().addr() - self.base.get().addr()) / size_of::<P>()
+        self.above_base(&self.end)
+    }
+
+    fn above_base(&self, mark: &Cell<*mut P>) -> usize {
+        (mark.get().addr() - self.base.get().addr()) / size_of::<P>()
     }
 
     /// Whether it takes any at all.
@@ -48,16 +59,36 @@ impl<P> Stack<P> {
         !self.high.get().is_null()
     }
 
+    /// The newest, unless the stack is at its low water.
     #[inline(always)]
     pub(super) fn pop(&self) -> Option<P> {
         let end = self.end.get();
-        if end == self.base.get() {
+        if end == self.low.get() {
             return None;
         }
         let newest = end.wrapping_sub(1);
         self.end.set(newest);
         // SAFETY: written by the push that came so far.
         Some(unsafe { newest.read() })
+    }
+
+    /// The newest; lowers the low water if need be.
+    pub(super) fn pop_low(&self) -> Option<P> {
+        let low = self.low.get();
+        if self.end.get() == low && low != self.base.get() {
+            self.low.set(low.wrapping_sub(1));
+        }
+        self.pop()
+    }
+
+    /// How many are in excess of what `target` leaves; the low water begins anew with the others, if it was asked by
+    /// need.
+    #[cfg(feature = "std")]
+    pub(super) fn excess(&self, target: TrimTarget) -> usize {
+        let mut low_water = LowWater::new(self.above_base(&self.low));
+        let excess = low_water.excess(self.len(), target);
+        self.low.set(self.base.get().wrapping_add(low_water.get()));
+        excess
     }
 
     /// Puts `item` on top; gives it back if that is beyond the limit or there is no room.
@@ -97,12 +128,13 @@ impl<P> Stack<P> {
         let memory = Vec::<P>::with_capacity(capacity);
         let mut memory = ManuallyDrop::new(memory);
         let base = memory.as_mut_ptr();
-        let len = self.len();
+        let (len, low) = (self.len(), self.above_base(&self.low));
         // SAFETY: there is room for all that is there; the memory is new.
         unsafe { base.copy_from_nonoverlapping(self.base.get(), len) };
         self.free();
         self.base.set(base);
         self.end.set(base.wrapping_add(len));
+        self.low.set(base.wrapping_add(low));
         self.capacity.set(memory.capacity());
         self.set_limit(self.limit.get());
     }
@@ -131,7 +163,9 @@ impl<P> Stack<P> {
         let rest = base.wrapping_add(n);
         // SAFETY: those after the oldest, moved down within the stack.
         unsafe { ptr::copy(rest, base, len - n) };
-        self.end.set(self.end.get().wrapping_sub(n));
+        let end = self.end.get().wrapping_sub(n);
+        self.end.set(end);
+        self.low.set(self.low.get().min(end));
         oldest
     }
 
@@ -167,6 +201,36 @@ mod tests {
             (2, Some(4), Some(3))
         );
         assert_eq!(stack.take_oldest(9), []);
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn what_was_not_needed_is_in_excess() {
+        let stack = Stack::new(usize::MAX);
+        let needed = || stack.excess(TrimTarget::Needed { at_least: 0 });
+        stack.reserve(10);
+        assert!((0..10).all(|item| stack.push(item).is_ok()));
+        assert_eq!(needed(), 0, "nothing was watched so far");
+        assert_eq!(stack.pop(), None, "the first pop is noted");
+        assert_eq!(
+            (stack.pop_low(), stack.pop(), stack.pop_low()),
+            (Some(9), None, Some(8))
+        );
+        assert!(stack.push(8).is_ok());
+        assert_eq!(stack.pop(), Some(8), "that far it went already");
+        assert!(stack.push(8).is_ok() && stack.push(9).is_ok());
+        stack.reserve(100);
+        assert_eq!(needed(), 8);
+        assert_eq!(stack.take_oldest(8).len(), 8);
+        assert_eq!(
+            (stack.pop_low(), stack.pop_low(), stack.pop_low()),
+            (Some(9), Some(8), None)
+        );
+        assert!((0..10).all(|item| stack.push(item).is_ok()));
+        assert_eq!(needed(), 0, "all were needed");
+        assert_eq!(stack.excess(TrimTarget::Needed { at_least: 7 }), 3);
+        assert_eq!(stack.take_oldest(9).len(), 9, "the low water goes along");
+        assert_eq!((stack.pop_low(), stack.pop_low()), (Some(9), None));
     }
 
     #[test]

@@ -321,3 +321,80 @@ fn a_pool_for_one_thread_is_checked_too() {
     assert_eq!((pool.capacity(), pool.name()), (Some(5), Some("here")));
     assert_eq!(pool.idle(), 3);
 }
+
+/// A program that denies trivial casts needs none.
+#[deny(trivial_casts)]
+mod named {
+    use std::sync::LazyLock;
+
+    use pool_core::{Backend, FnPool, Hooks, Lifecycle, Pool, ResetOn, unsync};
+
+    static LINES: LazyLock<FnPool<String>> = LazyLock::new(|| {
+        let builder = FnPool::<String>::builder_fn(String::new, String::clear);
+        builder.backend(Backend::Queue).build().unwrap()
+    });
+
+    struct Parser {
+        stack: unsync::FnPool<Vec<u8>>,
+        lines: Boxed,
+    }
+
+    type Boxed = Pool<String, Box<dyn Lifecycle<String> + Send + Sync>>;
+
+    fn boxed(lifecycle: impl Lifecycle<String> + Send + Sync + 'static) -> Boxed {
+        let builder = Boxed::builder_for(Box::new(lifecycle));
+        builder
+            .reset_on(ResetOn::Acquire)
+            .prefill(1)
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn the_type_of_a_pool_of_a_foreign_type_can_be_written_down() {
+        LINES.acquire().push_str("used");
+        assert_eq!((LINES.acquire().as_str(), LINES.stats().created), ("", 1));
+        let size = LINES.capacity().unwrap_or(100);
+        let parser = Parser {
+            stack: unsync::FnPool::<Vec<u8>>::builder_fn(|| Vec::with_capacity(9), Vec::clear)
+                .build()
+                .unwrap(),
+            lines: boxed(Hooks::new(
+                move || String::with_capacity(size),
+                String::clear,
+            )),
+        };
+        assert!(parser.stack.acquire().capacity() >= 9);
+        parser.lines.acquire().push_str("used");
+        let line = parser.lines.acquire();
+        assert!(line.is_empty() && line.capacity() >= 100);
+    }
+
+    struct Short;
+
+    impl Lifecycle<String> for Short {
+        fn create(&self) -> String {
+            unreachable!("made in place")
+        }
+        fn create_in<'a>(
+            &self,
+            place: pool_core::Place<'a, String>,
+        ) -> pool_core::Ready<'a, String> {
+            place.write(String::from("short"))
+        }
+        fn reset(&self, line: &mut String) {
+            line.push('!');
+        }
+        fn is_reusable(&self, line: &String) -> bool {
+            line.len() < 7
+        }
+    }
+
+    #[test]
+    fn a_boxed_lifecycle_is_asked_all_that_it_answers() {
+        let pool = boxed(Short);
+        let seen: Vec<String> = (0..4).map(|_| pool.acquire().clone()).collect();
+        assert_eq!(seen, ["short", "short!", "short", "short!"]);
+        assert_eq!(pool.stats().discarded, 1);
+    }
+}

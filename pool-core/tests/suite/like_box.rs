@@ -5,8 +5,9 @@
 //! | --- | --- | --- |
 //! | `Deref` | yes | yes |
 //! | `DerefMut` | yes | no: others have it too; `get_mut` while there are none |
-//! | `AsRef`, `Borrow` | yes | yes |
-//! | `AsMut`, `BorrowMut` | yes | no, as `DerefMut` |
+//! | `Borrow` | yes | yes |
+//! | `BorrowMut` | yes | no, as `DerefMut` |
+//! | `AsRef<T>`, `AsMut<T>` | no: what `T` has of them (`handles.rs`), which is what a `Vec<u8>` is passed for | the same, no `AsMut` |
 //! | `Debug`, `Display`, `Pointer` | yes | yes |
 //! | `PartialEq`, `Eq`, `PartialOrd`, `Ord`, `Hash` | yes | yes |
 //! | `Error` | yes | yes |
@@ -21,7 +22,8 @@
 //! | `Fn`, `FnMut`, `FnOnce`, `AsyncFn`… | a call derefs; as a bound, no: only `std` may implement them | the same |
 //! | `Clone` | no: would acquire, which can fail; `SharedPooled` is cloned, and is the same object | yes, of the handle |
 //! | `Default`, `From<T>` | no: there is no pool to take from; `Pool::acquire`, `Pool::attach` | no |
-//! | `From<Box<T>> for Pin<Box<T>>` | no: the pool has `&mut T` when it resets | no |
+//! | `into_pin`, `From<Box<T>> for Pin<Box<T>>` | `into_pin`, of a `T` that is `Unpin`: the pool has `&mut T` when it resets | no |
+//! | `leak`, `into_raw`, `from_raw`, `as_ptr` | yes (`handles.rs`) | yes, but for `leak` |
 //! | conversions between `Box`es of slices, strings, arrays, `dyn Any`, `dyn Error`; `FromIterator`; `IntoIterator` | no: an object of a pool is sized, and stays in its node | no |
 //! | `CoerceUnsized`, `DispatchFromDyn`, `Allocator`, `Coroutine` | not in stable Rust | the same |
 //!
@@ -414,21 +416,19 @@ fn errors_and_their_text() {
 /// The ways to the object itself.
 fn views<H>(handle: &H) -> bool
 where
-    H: Deref<Target = Spy> + AsRef<Spy> + Borrow<Spy> + Pointer,
+    H: Deref<Target = Spy> + Borrow<Spy> + Pointer,
 {
     let spy: *const Spy = &**handle;
-    let (by_ref, by_borrow): (*const Spy, *const Spy) = (handle.as_ref(), handle.borrow());
-    spy == by_ref && spy == by_borrow && format!("{spy:p}") == format!("{:p}", *handle)
+    std::ptr::eq(spy, handle.borrow()) && format!("{spy:p}") == format!("{:p}", *handle)
 }
 
 /// The ways to change it.
 fn views_mut<H>(handle: &mut H) -> bool
 where
-    H: DerefMut<Target = Spy> + AsMut<Spy> + BorrowMut<Spy>,
+    H: DerefMut<Target = Spy> + BorrowMut<Spy>,
 {
     let spy: *const Spy = &raw mut **handle;
-    let by_mut: *const Spy = handle.as_mut();
-    spy == by_mut && std::ptr::eq(spy, handle.borrow_mut())
+    std::ptr::eq(spy, handle.borrow_mut())
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod derive;
 mod derive_properties;
 #[cfg(feature = "async")]
 mod executors;
+mod handles;
 mod idle_data;
 mod like_box;
 mod model;

@@ -112,6 +112,9 @@ fn op_of_one_thread() -> impl Strategy<Value = Op> {
         10 => Just(Op::Acquire),
         10 => Just(Op::TryAcquire),
         4 => Just(Op::TryAcquireIdle),
+        6 => (0_usize..25).prop_map(Op::TryAcquireMany),
+        6 => (0_usize..25).prop_map(Op::AcquireMany),
+        3 => any::<usize>().prop_map(Op::Split),
         30 => any::<usize>().prop_map(Op::Drop),
         2 => any::<usize>().prop_map(Op::Detach),
         2 => any::<usize>().prop_map(Op::Discard),
@@ -129,11 +132,8 @@ fn op_of_one_thread() -> impl Strategy<Value = Op> {
 
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
-        75 => op_of_one_thread(),
+        90 => op_of_one_thread(),
         2 => Just(Op::AcquireTimeout),
-        6 => (0_usize..25).prop_map(Op::TryAcquireMany),
-        6 => (0_usize..25).prop_map(Op::AcquireMany),
-        3 => any::<usize>().prop_map(Op::Split),
         3 => Just(Op::Flush),
     ]
 }
@@ -194,6 +194,12 @@ macro_rules! same_words {
         fn try_acquire_idle(&self) -> Result<Self::Handle, AcquireError> {
             self.try_acquire_idle()
         }
+        fn acquire_many(&self, n: usize) -> Self::Burst {
+            self.acquire_many(n)
+        }
+        fn try_acquire_many(&self, n: usize) -> Result<Self::Burst, AcquireError> {
+            self.try_acquire_many(n)
+        }
         fn attach(&self, value: Counted) -> Result<Self::Handle, AttachError<Counted>> {
             self.attach(value)
         }
@@ -244,12 +250,6 @@ impl Subject for Pool<Counted, Frugal> {
     fn acquire_timeout(&self, timeout: Duration) -> Result<Self::Handle, AcquireError> {
         self.acquire_timeout(timeout)
     }
-    fn acquire_many(&self, n: usize) -> Self::Burst {
-        self.acquire_many(n)
-    }
-    fn try_acquire_many(&self, n: usize) -> Result<Self::Burst, AcquireError> {
-        self.try_acquire_many(n)
-    }
     fn flush(&self) {
         self.flush();
     }
@@ -260,19 +260,13 @@ impl Subject for Pool<Counted, Frugal> {
 
 impl Subject for unsync::Pool<Counted, Frugal> {
     type Handle = unsync::Pooled<Counted, Frugal>;
-    type Burst = Vec<Self::Handle>;
+    type Burst = unsync::Burst<Counted, Frugal>;
     type Shared = Rc<Self::Handle>;
 
     same_words! {}
 
     fn acquire_timeout(&self, _timeout: Duration) -> Result<Self::Handle, AcquireError> {
         unreachable!("a thread does not wait for itself")
-    }
-    fn acquire_many(&self, _n: usize) -> Self::Burst {
-        unreachable!("no bursts here")
-    }
-    fn try_acquire_many(&self, _n: usize) -> Result<Self::Burst, AcquireError> {
-        unreachable!("no bursts here")
     }
     fn flush(&self) {
         unreachable!("no caches here")

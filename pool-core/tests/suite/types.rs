@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::MutexGuard;
 
 use pool_core::{
-    AcquireError, AttachError, Backend, BuildError, Builder, Burst, Derived, Drain, Hooks,
+    AcquireError, AttachError, Backend, BuildError, Builder, Burst, Derived, Drain, FnPool, Hooks,
     Lifecycle, ParseBackendError, Pool, Pooled, ResetOn, SharedPooled, Stats, unsync,
 };
 
@@ -85,6 +85,9 @@ table! {
     Pool<Both, Like<Fragile>>            => yes  yes  yes   yes  yes;
     Pool<Pinned, Like<Pinned>>           => yes  yes  yes   yes  yes;
 
+    FnPool<SendOnly>                     => yes  yes  yes   yes  yes;
+    Pool<Both, Box<dyn Lifecycle<Both> + Send + Sync>> => yes yes yes yes yes;
+
     // As `Box<T>`, with hooks that are shared.
     Pooled<Both, Like<()>>               => yes  yes  yes   yes  yes;
     Pooled<SendOnly, Like<()>>           => yes  no   yes   yes  no;
@@ -136,6 +139,8 @@ table! {
     unsync::Pooled<Both, Like<()>>       => no   no   yes   yes  yes;
     unsync::Pooled<SendOnly, Like<()>>   => no   no   yes   yes  no;
     unsync::Pooled<Fragile, Like<()>>    => no   no   yes   no   yes;
+    unsync::Burst<Both, Like<()>>        => no   no   yes   yes  yes;
+    unsync::Burst<Fragile, Like<()>>     => no   no   yes   no   yes;
     unsync::Builder<Both, Like<()>>      => yes  yes  yes   yes  yes;
 
     BuildError                           => yes  yes  yes   yes  yes;

@@ -5,8 +5,10 @@ use crate::support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use pool_core::unsync::{Pool, Pooled};
-use pool_core::{AcquireError, Lifecycle, ResetOn};
+use std::time::{Duration, Instant};
+
+use pool_core::unsync::{Burst, Pool, Pooled};
+use pool_core::{AcquireError, Lifecycle, ResetOn, TrimPolicy};
 
 use support::{Counted, Counting, Tally, panic_of};
 
@@ -254,4 +256,175 @@ fn the_first_panic_of_a_drain_goes_on_and_the_others_are_dropped() {
     assert_eq!(panic_of(|| drop(drain)), "1 went off");
     assert_eq!(*dropped.borrow(), [0, 1, 2, 3]);
     assert_eq!((pool.idle(), pool.in_use()), (0, 0));
+}
+
+fn texts(capacity: usize, reset_on: ResetOn) -> Pool<String> {
+    let builder = Pool::<String>::builder();
+    builder
+        .capacity(capacity)
+        .reset_on(reset_on)
+        .build()
+        .unwrap()
+}
+
+const RESETS: [ResetOn; 2] = [ResetOn::Release, ResetOn::Acquire];
+
+#[test]
+fn bursts_are_all_or_nothing() {
+    for reset_on in RESETS {
+        let pool = texts(5, reset_on);
+        let one = pool.acquire();
+        assert_eq!(
+            pool.try_acquire_many(5).err(),
+            Some(AcquireError::Exhausted)
+        );
+        assert_eq!((pool.in_use(), pool.stats().created), (1, 1));
+        let mut burst = pool.acquire_many(4);
+        burst.iter_mut().for_each(|text| text.push_str("used"));
+        assert_eq!(
+            pool.try_acquire_many(1).err(),
+            Some(AcquireError::Exhausted)
+        );
+        assert_eq!(pool.acquire_many(0).len(), 0);
+        drop((burst, one));
+        assert_eq!((pool.idle(), pool.in_use()), (5, 0));
+        assert!(pool.acquire_many(5).iter().all(|text| text.is_empty()));
+        let message = panic_of(|| drop(pool.acquire_many(6)));
+        assert!(message.contains("acquire_many from pool"), "{message}");
+        pool.close();
+        assert!(pool.is_closed());
+        assert_eq!(pool.try_acquire_many(0).err(), Some(AcquireError::Closed));
+    }
+    let refused = panic_of(|| drop(Pool::<u8>::new().try_acquire_many(usize::MAX)));
+    assert!(refused.contains("capacity overflow"), "{refused}");
+}
+
+#[test]
+fn a_burst_of_one_thread_is_taken_apart_and_put_together() {
+    let (pool, other) = (Pool::<String>::new(), Pool::<String>::new());
+    let mut burst = pool.acquire_many(6);
+    let mut rest: Burst<String> = burst.split_off(2);
+    assert!(rest.pop().is_some());
+    rest.extend(other.acquire_many(2));
+    let kept: Vec<Pooled<String>> = rest.into_iter().skip(1).collect();
+    assert_eq!((pool.in_use(), other.in_use(), kept.len()), (4, 2, 4));
+    burst.extend(kept);
+    assert_eq!(burst.len(), 6);
+    drop((pool, burst));
+    assert_eq!(other.in_use(), 0);
+}
+
+#[test]
+fn a_panic_in_a_burst_keeps_none_of_the_others() {
+    let create = || 0;
+    let reset = |number: &mut u8| assert!(std::mem::take(number) == 0, "not as it was");
+    let pool = Pool::builder_with(create, reset)
+        .capacity(4)
+        .build()
+        .unwrap();
+    let mut burst = pool.acquire_many(4);
+    (*burst[0], *burst[2]) = (1, 1);
+    assert_eq!(panic_of(|| drop(burst)), "not as it was");
+    assert_eq!(
+        (pool.in_use(), pool.idle(), pool.stats().discarded),
+        (0, 2, 2)
+    );
+    assert_eq!(pool.acquire_many(4).len(), 4);
+}
+
+#[test]
+fn retain_asks_of_each_and_keeps_the_order() {
+    for reset_on in RESETS {
+        let pool = texts(1_000, reset_on);
+        let mut burst = pool.acquire_many(600);
+        for (i, text) in burst.iter_mut().enumerate() {
+            text.reserve(i + 100);
+        }
+        let in_use = burst.pop();
+        drop(burst);
+        let mut asked = Vec::new();
+        let dropped = pool.retain(|text| {
+            asked.push(text.capacity());
+            text.capacity() % 2 == 0
+        });
+        assert_eq!(
+            asked,
+            Vec::from_iter(100..699),
+            "each, the longest idle first"
+        );
+        assert_eq!((dropped, pool.idle(), pool.in_use()), (299, 300, 1));
+        let order: Vec<_> = pool.drain().map(|text| text.capacity()).collect();
+        assert_eq!(order, Vec::from_iter((100..699).step_by(2)));
+        assert_eq!(pool.retain(|_| false), 0);
+        drop(in_use);
+    }
+}
+
+#[test]
+fn the_closure_of_retain_may_use_the_pool_and_panic() {
+    let pool = texts(10, ResetOn::Release);
+    assert_eq!(pool.reserve(10), 10);
+    let mut asked = 0;
+    let message = panic_of(|| {
+        pool.retain(|_| {
+            asked += 1;
+            assert!(
+                pool.try_acquire().is_ok() || asked == 1,
+                "what was put back can be had"
+            );
+            assert!(asked < 4, "the fourth");
+            true
+        })
+    });
+    assert_eq!(message, "the fourth");
+    assert_eq!((asked, pool.idle(), pool.in_use()), (4, 9, 0));
+
+    let dropped = pool.retain(|_| {
+        pool.close();
+        true
+    });
+    assert_eq!((dropped, pool.idle(), pool.in_use()), (0, 0, 0));
+    assert_eq!(pool.stats().destroyed, 10);
+}
+
+#[test]
+fn what_was_not_needed_in_a_period_is_dropped() {
+    for reset_on in RESETS {
+        let pool = texts(100, reset_on);
+        let policy = TrimPolicy::idle_for(Duration::from_secs(60)).min_idle(3);
+        let start = Instant::now();
+        let minute = |n: u64| start + Duration::from_secs(61 * n);
+        drop(pool.acquire_many(100));
+        assert_eq!(
+            pool.trim_by(&policy, start),
+            0,
+            "the first call begins a period"
+        );
+        drop(pool.acquire_many(40));
+        for _ in 0..100 {
+            drop(pool.acquire());
+        }
+        assert_eq!(pool.trim_by(&policy, start), 0, "it is not over");
+        assert_eq!(pool.trim_by(&policy, minute(1)), 60);
+        assert_eq!(pool.idle(), 40);
+        let held = pool.acquire_many(40);
+        assert!(pool.try_acquire_idle().is_err());
+        drop(held);
+        assert_eq!(
+            pool.trim_by(&policy, minute(2)),
+            0,
+            "all were needed at a time"
+        );
+        let one = pool.try_acquire_idle().unwrap();
+        assert_eq!(
+            pool.trim_by(&policy, minute(3)),
+            36,
+            "no less than the policy leaves"
+        );
+        assert_eq!((pool.idle(), pool.in_use()), (3, 1));
+        drop(one);
+        pool.trim(1);
+        assert_eq!(pool.trim_by(&policy, minute(4)), 0);
+        assert_eq!((pool.idle(), pool.stats().created), (1, 100));
+    }
 }

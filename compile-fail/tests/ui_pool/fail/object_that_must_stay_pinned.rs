@@ -1,0 +1,10 @@
+use std::marker::PhantomPinned;
+
+use pool_core::{FnPool, Pooled};
+
+fn main() {
+    let pool = FnPool::<PhantomPinned>::builder_fn(|| PhantomPinned, |_| {})
+        .build()
+        .unwrap();
+    Pooled::into_pin(pool.acquire());
+}

@@ -1,0 +1,8 @@
+use pool_core::unsync::Pool;
+
+fn send<T: Send>(_: T) {}
+
+fn main() {
+    let pool = Pool::<String>::new();
+    send(pool.acquire());
+}
