@@ -8,13 +8,13 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "async")]
-use crate::acquire::Acquire;
+use crate::acquire::{Acquire, WaitIdle};
 use crate::builder::Builder;
-#[cfg(feature = "async")]
-use crate::central::WaiterId;
 use crate::central::trim::{TrimPolicy, TrimTarget};
+#[cfg(feature = "async")]
+use crate::central::{IdleWaiterId, WaiterId};
 use crate::config::{Backend, Config, ResetOn};
-use crate::error::{AcquireError, AttachError};
+use crate::error::{AcquireError, AttachError, WaitIdleError};
 use crate::handle::{Burst, Pooled};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::object::{Object, Reclaimed, SharedRef};
@@ -633,6 +633,72 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
+    }
+
+    /// Waits until no object is in use, wherever the last one comes back; without polling, and no longer than
+    /// `timeout`. After [`close`](Self::close), a shutdown.
+    ///
+    /// In use is what [`in_use`](Self::in_use) counts. Others may acquire meanwhile, and after it: it says that
+    /// there was a moment, during the call, at which all were back. While somebody waits for that, every release
+    /// takes the central lock, and so does each acquire of a thread that has nothing in its cache.
+    ///
+    /// A thread that holds an object itself waits for ever, without a `timeout`. A `timeout` beyond what the clock can
+    /// count is none.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitIdleError`] once the time is up; it says how many are still out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<String>::new();
+    /// let held = pool.acquire();
+    ///
+    /// pool.close();
+    /// let late = pool.wait_idle(Some(Duration::from_millis(1))).unwrap_err();
+    /// assert_eq!(late.in_use(), 1);
+    ///
+    /// std::thread::spawn(move || drop(held));
+    /// pool.wait_idle(None)?;
+    /// # Ok::<(), pool_core::WaitIdleError>(())
+    /// ```
+    pub fn wait_idle(&self, timeout: Option<Duration>) -> Result<(), WaitIdleError> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        (self.shared.wait_idle(deadline)).map_err(WaitIdleError::new)
+    }
+
+    /// [`wait_idle`](Self::wait_idle) as a future, for any executor. Dropped, it waits no more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{pin::pin, task::{Context, Poll, Waker}, future::Future};
+    /// # use pool_core::Pool;
+    /// async fn shut_down(pool: &Pool<String>) {
+    ///     pool.close();
+    ///     pool.wait_idle_async().await;
+    /// }
+    /// # let pool = Pool::<String>::new();
+    /// # let ready = pin!(shut_down(&pool)).poll(&mut Context::from_waker(Waker::noop()));
+    /// # assert_eq!(ready, Poll::Ready(()));
+    /// ```
+    #[cfg(feature = "async")]
+    pub fn wait_idle_async(&self) -> WaitIdle<'_, T, L> {
+        WaitIdle::new(self)
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_idle(&self, waiter: &mut Option<IdleWaiterId>, waker: &Waker) -> Poll<()> {
+        self.shared.poll_idle(waiter, waker)
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn cancel_idle(&self, waiter: IdleWaiterId) {
+        self.shared.cancel_idle(waiter);
     }
 
     /// The counts of the pool; see [`Stats`]. Takes the central lock for a moment that grows with

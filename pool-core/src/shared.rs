@@ -20,10 +20,10 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
-#[cfg(feature = "async")]
-use crate::central::WaiterId;
 use crate::central::trim::{TrimPolicy, TrimTarget};
 use crate::central::{self, Central, Counts, Grant, Wake};
+#[cfg(feature = "async")]
+use crate::central::{IdleWaiterId, WaiterId};
 use crate::config::{Backend, Config, ResetOn};
 use crate::error::AcquireError;
 use crate::fork::{self, Fork, ForkSide};
@@ -228,6 +228,25 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         panics.catch(|| drop(granted));
         self.destroy_excess(TrimTarget::AtMost(0), &mut panics);
         panics.resume();
+    }
+
+    /// Waits until nothing is in use; else says how many objects are.
+    pub(crate) fn wait_idle(&self, deadline: Option<Instant>) -> Result<(), usize> {
+        let waited = self.central.wait_idle(deadline);
+        self.emit_revocations();
+        waited
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_idle(&self, waiter: &mut Option<IdleWaiterId>, waker: &Waker) -> Poll<()> {
+        let polled = self.central.poll_idle(waiter, waker);
+        self.emit_revocations();
+        polled
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn cancel_idle(&self, waiter: IdleWaiterId) {
+        self.central.cancel_idle(waiter);
     }
 
     pub(crate) fn is_closed(&self) -> bool {

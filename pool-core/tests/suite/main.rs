@@ -28,4 +28,5 @@ mod threads;
 mod trim;
 mod types;
 mod unsync;
+mod wait_idle;
 mod waiting;
