@@ -464,16 +464,16 @@ fn the_last_release_against_a_wait_until_none_is_in_use() {
     }
 }
 
-/// Two objects leave, one for good, while one thread waits; the last `Pool` is another thread's.
+/// Two objects leave, one for good, while one thread waits; and the pool may end with it.
 #[test]
 fn two_releases_against_a_wait_until_none_is_in_use() {
     for backend in [Backend::Batched, Backend::Heap] {
         model_with(3, move || {
-            let (pool, _) = pool(backend, 1);
+            let (pool, _) = pool(backend, 2);
             let (kept, detached) = (pool.acquire(), pool.acquire());
             let release = thread::spawn(move || drop(Pooled::detach(detached)));
             let waiter = thread::spawn(move || pool.wait_idle(None).unwrap());
-            drop(kept);
+            drop(kept); // After it the pool may be gone (LIFE-TAIL).
             waiter.join().unwrap();
             release.join().unwrap();
         });

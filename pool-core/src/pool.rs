@@ -598,6 +598,42 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
+    /// Drops the idle objects for which `keep` says `false`; gives how many. Each object that is idle all the while
+    /// is looked at once, wherever it is: threads' caches are emptied into the depot, and stay empty for as long as this
+    /// takes.
+    ///
+    /// Objects that are being looked at count as in use. They are taken out in steps of an eighth of those that are left
+    /// (but one at least, and at most 256), so that others can be acquired meanwhile; one that is acquired before its
+    /// turn comes is not looked at. With [`ResetOn::Acquire`] an object is not reset yet. `keep` may use
+    /// the pool, but must not wait for the very objects that it is looking at. Memory is freed as by
+    /// [`trim`](Self::trim).
+    ///
+    /// An object that was kept is dropped nevertheless, and counted, if the pool was closed meanwhile or is at
+    /// `max_idle` by then.
+    ///
+    /// # Panics
+    ///
+    /// If `keep` or the drop of a `T` does, after all objects were looked at. The object of a `keep` that panics
+    /// is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::builder_with(Vec::<u8>::new, |buffer| buffer.clear()).build()?;
+    /// let mut buffers = pool.acquire_many(3);
+    /// buffers[0].reserve(1 << 20);
+    /// drop(buffers);
+    ///
+    /// assert_eq!(pool.retain(|buffer| buffer.capacity() < 1 << 16), 1);
+    /// assert_eq!(pool.idle(), 2);
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    pub fn retain(&self, keep: impl FnMut(&mut T) -> bool) -> usize {
+        self.shared.retain(keep)
+    }
+
     /// Takes out every object that is idle now, thread caches included. They leave the pool as they
     /// are, without a reset. Objects left in the iterator are dropped with it.
     ///

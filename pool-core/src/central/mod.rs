@@ -103,6 +103,8 @@ struct State {
     permits: Permits,
     waiters: Waiters,
     idle_waiters: IdleWaiters,
+    /// Inspections under way.
+    inspections: usize,
     closed: bool,
     slots: Slots<LocalStack>,
     /// For how many visits slots stay revoked.
@@ -137,6 +139,7 @@ impl Central {
                 permits: Permits::new(config.capacity),
                 waiters: Waiters::new(),
                 idle_waiters: IdleWaiters::new(),
+                inspections: 0,
                 closed: false,
                 slots: Slots::new(),
                 dry: 0,
@@ -343,10 +346,14 @@ impl State {
         self.shelf.set_bounds(open, max_idle);
     }
 
-    /// Whether releases may do without what is unusual: nobody waits, for an object or until none is in use.
+    /// Whether releases may do without what is unusual: nobody waits, for an object or until none is in use, or looks
+    /// at all that are idle.
     #[inline]
     fn may_bypass(&self) -> bool {
-        !self.closed && self.waiters.is_empty() && self.idle_waiters.is_empty()
+        !self.closed
+            && self.waiters.is_empty()
+            && self.idle_waiters.is_empty()
+            && self.inspections == 0
     }
 
     /// Objects and permits that somebody holds. While no slot is active.

@@ -23,6 +23,7 @@ mod poolable;
 mod reported;
 #[cfg(feature = "async")]
 mod reset_on_acquire;
+mod retain;
 mod shown;
 mod threads;
 mod trim;
