@@ -1,11 +1,11 @@
-//! The future of an acquire.
+//! Futures: of an acquire, and of waiting until nothing is in use.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::central::WaiterId;
+use crate::central::{IdleWaiterId, WaiterId};
 use crate::error::AcquireError;
 use crate::handle::Pooled;
 use crate::lifecycle::{Derived, Lifecycle};
@@ -49,6 +49,45 @@ impl<T, L: Lifecycle<T>> Drop for Acquire<'_, T, L> {
 impl<T, L: Lifecycle<T>> fmt::Debug for Acquire<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire")
+            .field("waiting", &self.waiter.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Ready when no object is in use; from [`Pool::wait_idle_async`].
+#[must_use = "a future does nothing unless it is awaited"]
+pub struct WaitIdle<'a, T, L: Lifecycle<T> = Derived> {
+    pool: &'a Pool<T, L>,
+    /// The place among those who wait, while there is one to give up.
+    waiter: Option<IdleWaiterId>,
+}
+
+impl<'a, T, L: Lifecycle<T>> WaitIdle<'a, T, L> {
+    pub(crate) fn new(pool: &'a Pool<T, L>) -> Self {
+        WaitIdle { pool, waiter: None }
+    }
+}
+
+impl<T, L: Lifecycle<T>> Future for WaitIdle<'_, T, L> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let pool = self.pool;
+        pool.poll_idle(&mut self.waiter, cx.waker())
+    }
+}
+
+impl<T, L: Lifecycle<T>> Drop for WaitIdle<'_, T, L> {
+    fn drop(&mut self) {
+        if let Some(waiter) = self.waiter.take() {
+            self.pool.cancel_idle(waiter);
+        }
+    }
+}
+
+impl<T, L: Lifecycle<T>> fmt::Debug for WaitIdle<'_, T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitIdle")
             .field("waiting", &self.waiter.is_some())
             .finish_non_exhaustive()
     }

@@ -148,6 +148,36 @@ impl fmt::Display for AcquireError {
 
 impl Error for AcquireError {}
 
+/// Objects were still in use when the time of [`Pool::wait_idle`](crate::Pool::wait_idle) was up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WaitIdleError {
+    in_use: usize,
+}
+
+impl WaitIdleError {
+    #[cfg_attr(not(feature = "std"), allow(dead_code))]
+    pub(crate) fn new(in_use: usize) -> Self {
+        WaitIdleError { in_use }
+    }
+
+    /// How many objects were out, as [`Pool::in_use`](crate::Pool::in_use) counts them.
+    #[must_use]
+    pub fn in_use(&self) -> usize {
+        self.in_use
+    }
+}
+
+impl fmt::Display for WaitIdleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.in_use {
+            1 => f.write_str("1 object did not come back to the pool in time"),
+            n => write!(f, "{n} objects did not come back to the pool in time"),
+        }
+    }
+}
+
+impl Error for WaitIdleError {}
+
 /// A value could not be attached to a pool. Holds the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttachError<T> {

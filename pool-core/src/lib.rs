@@ -142,13 +142,15 @@ mod sync;
 mod models;
 
 #[cfg(feature = "async")]
-pub use acquire::Acquire;
+pub use acquire::{Acquire, WaitIdle};
 #[cfg(feature = "std")]
 pub use builder::Builder;
 #[cfg(feature = "std")]
 pub use central::trim::TrimPolicy;
 pub use config::{Backend, PoolConfig, ResetOn};
-pub use error::{AcquireError, AttachError, BuildError, ParseBackendError, ParseResetOnError};
+pub use error::{
+    AcquireError, AttachError, BuildError, ParseBackendError, ParseResetOnError, WaitIdleError,
+};
 #[cfg(feature = "std")]
 pub use handle::{Burst, Pooled, SharedPooled};
 pub use lifecycle::{Derived, Hooks, Lifecycle};

@@ -446,6 +446,40 @@ fn a_waiter_against_close() {
     });
 }
 
+/// The last release, on a slot that may be active, against a thread that waits for it.
+#[test]
+fn the_last_release_against_a_wait_until_none_is_in_use() {
+    for backend in Backend::ALL {
+        model(move || {
+            let (pool, _) = pool(backend, 1);
+            drop(pool.acquire()); // Activates the slot of this thread.
+            let object = pool.acquire();
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || pool.wait_idle(None).unwrap())
+            };
+            drop(object);
+            waiter.join().unwrap();
+        });
+    }
+}
+
+/// Two objects leave, one for good, while one thread waits; and the pool may end with it.
+#[test]
+fn two_releases_against_a_wait_until_none_is_in_use() {
+    for backend in [Backend::Batched, Backend::Heap] {
+        model_with(3, move || {
+            let (pool, _) = pool(backend, 2);
+            let (kept, detached) = (pool.acquire(), pool.acquire());
+            let release = thread::spawn(move || drop(Pooled::detach(detached)));
+            let waiter = thread::spawn(move || pool.wait_idle(None).unwrap());
+            drop(kept); // After it the pool may be gone (LIFE-TAIL).
+            waiter.join().unwrap();
+            release.join().unwrap();
+        });
+    }
+}
+
 #[test]
 fn growth_against_growth() {
     model(|| {

@@ -8,13 +8,13 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "async")]
-use crate::acquire::Acquire;
+use crate::acquire::{Acquire, WaitIdle};
 use crate::builder::Builder;
-#[cfg(feature = "async")]
-use crate::central::WaiterId;
 use crate::central::trim::{TrimPolicy, TrimTarget};
+#[cfg(feature = "async")]
+use crate::central::{IdleWaiterId, WaiterId};
 use crate::config::{Backend, Config, ResetOn};
-use crate::error::{AcquireError, AttachError};
+use crate::error::{AcquireError, AttachError, WaitIdleError};
 use crate::handle::{Burst, Pooled};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
 use crate::object::{Object, Reclaimed, SharedRef};
@@ -614,6 +614,42 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
+    /// Drops the idle objects for which `keep` says `false`; gives how many. Each object that is idle all the while
+    /// is looked at once, wherever it is: threads' caches are emptied into the depot, and stay empty for as long as this
+    /// takes.
+    ///
+    /// Objects that are being looked at count as in use. They are taken out in steps of an eighth of those that are left
+    /// (but one at least, and at most 256), so that others can be acquired meanwhile; one that is acquired before its
+    /// turn comes is not looked at. With [`ResetOn::Acquire`] an object is not reset yet. `keep` may use
+    /// the pool, but must not wait for the very objects that it is looking at. Memory is freed as by
+    /// [`trim`](Self::trim).
+    ///
+    /// An object that was kept is dropped nevertheless, and counted, if the pool was closed meanwhile or is at
+    /// `max_idle` by then.
+    ///
+    /// # Panics
+    ///
+    /// If `keep` or the drop of a `T` does, after all objects were looked at. The object of a `keep` that panics
+    /// is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::builder_with(Vec::<u8>::new, |buffer| buffer.clear()).build()?;
+    /// let mut buffers = pool.acquire_many(3);
+    /// buffers[0].reserve(1 << 20);
+    /// drop(buffers);
+    ///
+    /// assert_eq!(pool.retain(|buffer| buffer.capacity() < 1 << 16), 1);
+    /// assert_eq!(pool.idle(), 2);
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    pub fn retain(&self, keep: impl FnMut(&mut T) -> bool) -> usize {
+        self.shared.retain(keep)
+    }
+
     /// Takes out every object that is idle now, thread caches included. They leave the pool as they
     /// are, without a reset. Objects left in the iterator are dropped with it.
     ///
@@ -649,6 +685,72 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
+    }
+
+    /// Waits until no object is in use, wherever the last one comes back; without polling, and no longer than
+    /// `timeout`. After [`close`](Self::close), a shutdown.
+    ///
+    /// In use is what [`in_use`](Self::in_use) counts. Others may acquire meanwhile, and after it: it says that
+    /// there was a moment, during the call, at which all were back. While somebody waits for that, every release
+    /// takes the central lock, and so does each acquire of a thread that has nothing in its cache.
+    ///
+    /// A thread that holds an object itself waits for ever, without a `timeout`. A `timeout` beyond what the clock can
+    /// count is none.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitIdleError`] once the time is up; it says how many are still out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<String>::new();
+    /// let held = pool.acquire();
+    ///
+    /// pool.close();
+    /// let late = pool.wait_idle(Some(Duration::from_millis(1))).unwrap_err();
+    /// assert_eq!(late.in_use(), 1);
+    ///
+    /// std::thread::spawn(move || drop(held));
+    /// pool.wait_idle(None)?;
+    /// # Ok::<(), pool_core::WaitIdleError>(())
+    /// ```
+    pub fn wait_idle(&self, timeout: Option<Duration>) -> Result<(), WaitIdleError> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        (self.shared.wait_idle(deadline)).map_err(WaitIdleError::new)
+    }
+
+    /// [`wait_idle`](Self::wait_idle) as a future, for any executor. Dropped, it waits no more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::{pin::pin, task::{Context, Poll, Waker}, future::Future};
+    /// # use pool_core::Pool;
+    /// async fn shut_down(pool: &Pool<String>) {
+    ///     pool.close();
+    ///     pool.wait_idle_async().await;
+    /// }
+    /// # let pool = Pool::<String>::new();
+    /// # let ready = pin!(shut_down(&pool)).poll(&mut Context::from_waker(Waker::noop()));
+    /// # assert_eq!(ready, Poll::Ready(()));
+    /// ```
+    #[cfg(feature = "async")]
+    pub fn wait_idle_async(&self) -> WaitIdle<'_, T, L> {
+        WaitIdle::new(self)
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_idle(&self, waiter: &mut Option<IdleWaiterId>, waker: &Waker) -> Poll<()> {
+        self.shared.poll_idle(waiter, waker)
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn cancel_idle(&self, waiter: IdleWaiterId) {
+        self.shared.cancel_idle(waiter);
     }
 
     /// The counts of the pool; see [`Stats`]. Takes the central lock for a moment that grows with

@@ -11,6 +11,7 @@
 //! the backend and destroys what is idle; from then on every release finds the backend closed, and destroys.
 #![allow(unsafe_code)] // Objects get their types back, and the pool's end is counted by hand.
 
+use std::collections::HashSet;
 use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -20,10 +21,10 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
-#[cfg(feature = "async")]
-use crate::central::WaiterId;
 use crate::central::trim::{TrimPolicy, TrimTarget};
 use crate::central::{self, Central, Counts, Grant, Wake};
+#[cfg(feature = "async")]
+use crate::central::{IdleWaiterId, WaiterId};
 use crate::config::{Backend, Config, ResetOn};
 use crate::error::AcquireError;
 use crate::fork::{self, Fork, ForkSide};
@@ -214,10 +215,53 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
     pub(crate) fn trim(&self, target: TrimTarget) -> usize {
         let mut panics = FirstPanic::default();
         let n = self.destroy_excess(target, &mut panics);
-        self.central.free_excess_memory(n > 0);
-        self.arena.shrink();
+        self.free_memory(n);
         panics.resume();
         n
+    }
+
+    /// Frees the memory that nothing needs after `destroyed` objects were.
+    fn free_memory(&self, destroyed: usize) {
+        self.central.free_excess_memory(destroyed > 0);
+        self.arena.shrink();
+    }
+
+    /// Destroys the idle objects that `keep` does not keep; gives how many. Each is looked at once.
+    ///
+    /// # Panics
+    ///
+    /// If `keep` or the drop of a `T` does, after all of that.
+    pub(crate) fn retain(&self, mut keep: impl FnMut(&mut T) -> bool) -> usize {
+        let mut inspection = self.central.inspect();
+        self.emit_revocations();
+        let mut panics = FirstPanic::default();
+        let (mut seen, mut destroyed) = (HashSet::new(), 0);
+        let (mut some, mut kept) = (Vec::new(), Vec::new());
+        while inspection.take_some(&mut some) {
+            // SAFETY: they came out of `central`.
+            let some = unsafe { Shared::<T, L>::reclaimed(mem::take(&mut some)) };
+            for mut object in some.into_vec() {
+                let first_time = seen.insert((&raw const *object).addr());
+                inspection.note(first_time);
+                if !first_time || panics.catch(|| keep(&mut object)) == Some(true) {
+                    kept.push(object);
+                } else {
+                    destroyed += 1;
+                    panics.catch(|| drop(object));
+                }
+            }
+            if !kept.is_empty() {
+                let not_wanted = Reclaimed::new(self.put_many(mem::take(&mut kept)));
+                destroyed += not_wanted.len();
+                panics.catch(|| drop(not_wanted));
+            }
+        }
+        drop(inspection);
+        if destroyed > 0 {
+            self.free_memory(destroyed);
+        }
+        panics.resume();
+        destroyed
     }
 
     /// Destroys the idle objects that `target` does not leave, a few at a time; gives how many.
@@ -252,6 +296,25 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         panics.catch(|| drop(granted));
         self.destroy_excess(TrimTarget::AtMost(0), &mut panics);
         panics.resume();
+    }
+
+    /// Waits until nothing is in use; else says how many objects are.
+    pub(crate) fn wait_idle(&self, deadline: Option<Instant>) -> Result<(), usize> {
+        let waited = self.central.wait_idle(deadline);
+        self.emit_revocations();
+        waited
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_idle(&self, waiter: &mut Option<IdleWaiterId>, waker: &Waker) -> Poll<()> {
+        let polled = self.central.poll_idle(waiter, waker);
+        self.emit_revocations();
+        polled
+    }
+
+    #[cfg(feature = "async")]
+    pub(crate) fn cancel_idle(&self, waiter: IdleWaiterId) {
+        self.central.cancel_idle(waiter);
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -58,6 +58,7 @@ impl State {
     /// Forgets the threads that waited where this process was forked from. What they had been granted is idle;
     /// an object that cannot be kept without asking for memory stays in use for ever.
     pub(super) fn forget_threads(&mut self) {
+        self.idle_waiters.forget_threads();
         while let Some(grant) = self.waiters.forget_thread() {
             for object in grant.iter() {
                 let _ = self.shelf.push_without_memory(object);

@@ -15,6 +15,7 @@ mod buffers;
 mod depot;
 mod exchange;
 mod fork;
+mod idle;
 mod permits;
 mod queue;
 mod recall;
@@ -30,6 +31,9 @@ use std::time::Instant;
 use crossbeam_utils::CachePadded;
 
 use self::buffers::Buffers;
+#[cfg(feature = "async")]
+pub(crate) use self::idle::IdleWaiterId;
+use self::idle::{EndedWaits, IdleWaiters};
 use self::permits::Permits;
 use self::queue::FifoQueue;
 use self::shelf::Shelf;
@@ -98,6 +102,9 @@ struct State {
     shelf: Shelf,
     permits: Permits,
     waiters: Waiters,
+    idle_waiters: IdleWaiters,
+    /// Inspections under way.
+    inspections: usize,
     closed: bool,
     slots: Slots<LocalStack>,
     /// For how many visits slots stay revoked.
@@ -131,6 +138,8 @@ impl Central {
                 shelf,
                 permits: Permits::new(config.capacity),
                 waiters: Waiters::new(),
+                idle_waiters: IdleWaiters::new(),
+                inspections: 0,
                 closed: false,
                 slots: Slots::new(),
                 dry: 0,
@@ -152,6 +161,7 @@ impl Central {
     fn lock(&self) -> Locked<'_> {
         let mut locked = Locked {
             state: self.state.lock(),
+            ended: EndedWaits::none(),
             central: self,
         };
         locked.reclaim();
@@ -335,20 +345,40 @@ impl State {
     /// Tells the fast paths whether all is as usual.
     #[inline]
     fn set_bounds(&mut self, max_idle: usize) {
-        let open = !self.closed && self.waiters.is_empty();
+        let open = self.may_bypass();
         self.shelf.set_bounds(open, max_idle);
+    }
+
+    /// Whether releases may do without what is unusual: nobody waits, for an object or until none is in use, or looks
+    /// at all that are idle.
+    #[inline]
+    fn may_bypass(&self) -> bool {
+        !self.closed
+            && self.waiters.is_empty()
+            && self.idle_waiters.is_empty()
+            && self.inspections == 0
+    }
+
+    /// Objects and permits that somebody holds. While no slot is active.
+    fn in_use(&self) -> usize {
+        self.permits.taken() - self.shelf.len()
     }
 }
 
 /// The central lock, for what is unusual. The thread that has it may revoke the slots.
 struct Locked<'a> {
     state: MutexGuard<'a, State>,
+    /// After the guard, so that they are woken when the lock is given up.
+    ended: EndedWaits,
     central: &'a Central,
 }
 
 impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
+        if !self.state.idle_waiters.is_empty() && self.state.in_use() == 0 {
+            self.ended = self.state.idle_waiters.end_all();
+        }
         self.state.set_bounds(self.central.max_idle);
     }
 }

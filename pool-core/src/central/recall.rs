@@ -79,10 +79,7 @@ impl Locked<'_> {
     /// Whether one more slot may be active.
     pub(super) fn may_activate(&self) -> bool {
         let state = &*self.state;
-        !state.closed
-            && state.waiters.is_empty()
-            && state.dry == 0
-            && !self.may_overflow(0, state.slots.active() + 1)
+        state.may_bypass() && state.dry == 0 && !self.may_overflow(0, state.slots.active() + 1)
     }
 
     /// Activates the calling thread's slot if that is allowed; whether it is active now.

@@ -12,6 +12,9 @@ use crate::object::ErasedObject;
 /// How many objects a trim takes out under the lock at a time.
 const TRIM_STEP: usize = 256;
 
+/// The part of the idle objects that is taken out at a time to be looked at, so that others find some meanwhile.
+const INSPECTED_PART: usize = 8;
+
 impl Central {
     /// Revokes the slots, and gives the idle objects in excess, to be taken out step by step.
     pub(crate) fn excess(&self, target: TrimTarget) -> Excess<'_> {
@@ -21,6 +24,18 @@ impl Central {
             central: self,
             left: locked.state.shelf.excess(target),
             floor: target.floor(),
+        }
+    }
+
+    /// Revokes the slots, until the inspection is dropped, and gives all idle objects to be looked at.
+    pub(crate) fn inspect(&self) -> Inspection<'_> {
+        let mut locked = self.lock();
+        locked.state.inspections += 1;
+        locked.recall();
+        Inspection {
+            central: self,
+            left: locked.state.shelf.len(),
+            again: 0,
         }
     }
 
@@ -106,5 +121,51 @@ impl Excess<'_> {
             taken => self.left - taken,
         };
         taken > 0
+    }
+}
+
+/// Idle objects that are looked at, a few at a time, and put back; from [`Central::inspect`]. While there is one no slot
+/// is active, so an object is on the shelf if it is idle.
+///
+/// Those looked at go behind the others. So each is taken out once, unless other threads acquire some of those
+/// that are left, or inspect them too.
+pub(crate) struct Inspection<'a> {
+    central: &'a Central,
+    /// How many are left, of those that were idle at first.
+    left: usize,
+    /// How many have been taken out again since the last that had not been looked at.
+    again: usize,
+}
+
+impl Inspection<'_> {
+    /// Moves the next few to `objects`; `false` if all were looked at that are idle still.
+    pub(crate) fn take_some(&mut self, objects: &mut Vec<ErasedObject>) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        let step = (self.left / INSPECTED_PART).clamp(1, TRIM_STEP);
+        objects.reserve(step);
+        let mut locked = self.central.lock();
+        if self.again >= locked.state.shelf.len() {
+            return false;
+        }
+        locked.state.shelf.take_oldest(step, objects);
+        true
+    }
+
+    /// Notes that one was looked at that was taken out; `false` if it had been looked at before.
+    pub(crate) fn note(&mut self, first_time: bool) {
+        if first_time {
+            self.left = self.left.saturating_sub(1);
+            self.again = 0;
+        } else {
+            self.again += 1;
+        }
+    }
+}
+
+impl Drop for Inspection<'_> {
+    fn drop(&mut self) {
+        self.central.lock().state.inspections -= 1;
     }
 }

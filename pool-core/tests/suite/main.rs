@@ -24,9 +24,11 @@ mod poolable;
 mod reported;
 #[cfg(feature = "async")]
 mod reset_on_acquire;
+mod retain;
 mod shown;
 mod threads;
 mod trim;
 mod types;
 mod unsync;
+mod wait_idle;
 mod waiting;
