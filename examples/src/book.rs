@@ -162,7 +162,7 @@ impl Book {
         let taken = shares.min(order.size);
         order.size -= taken;
         if order.size == 0 {
-            place.remove(); // dropped here, and so back in its pool
+            drop(place.remove()); // dropped here, and so back in its pool
         }
         self.levels(side).take(rank(side, price), taken);
         true
