@@ -16,6 +16,7 @@ mod derive_properties;
 mod executors;
 mod idle_data;
 mod like_box;
+mod memory;
 mod model;
 mod pitfalls;
 mod poolable;
