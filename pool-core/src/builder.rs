@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use crate::config::{Backend, PoolConfig, ResetOn};
 use crate::error::BuildError;
 use crate::lifecycle::{Derived, Lifecycle};
+use crate::memory::Memory;
 use crate::pool::Pool;
 
 /// Collects the choices of a pool; from [`Pool::builder`].
@@ -36,6 +37,7 @@ use crate::pool::Pool;
 pub struct Builder<T, L = Derived> {
     lifecycle: L,
     choices: PoolConfig,
+    memory: Memory,
     _makes: PhantomData<fn() -> T>,
 }
 
@@ -44,6 +46,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         Builder {
             lifecycle,
             choices: PoolConfig::default(),
+            memory: Memory::default(),
             _makes: PhantomData,
         }
     }
@@ -129,6 +132,34 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         self
     }
 
+    /// Where the memory of the objects comes from. Default: [`Memory::system`], the global allocator.
+    ///
+    /// With any other, `build` gets the first chunk, and what is refused then is an error; see [`Memory`] for
+    /// chunks that are needed later. [`Heap`](Backend::Heap), which asks the global allocator for each object, is
+    /// refused with any other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(target_os = "linux")]
+    /// # {
+    /// use pool_core::{Huge, Memory, Pool};
+    ///
+    /// let pages = Memory::pages().huge(Huge::Transparent).prefaulted();
+    /// match Pool::<[u64; 8]>::builder().memory(pages).prefill(10_000).build() {
+    ///     Ok(pool) => assert!(pool.stats().huge_bytes >= 640_000),
+    ///     Err(error) => eprintln!("{error}"), // the system has none
+    /// }
+    ///
+    /// let nowhere = Pool::<String>::builder().memory(Memory::pages().node(9_999)).build();
+    /// assert!(nowhere.unwrap_err().to_string().starts_with("memory node 9999: "));
+    /// # }
+    /// ```
+    pub fn memory(mut self, memory: Memory) -> Self {
+        self.memory = memory;
+        self
+    }
+
     /// A name, shown where the pool is: in `Debug`, in messages, in metrics and events. Default: none.
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.choices.name = Some(name.into());
@@ -141,14 +172,14 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     ///
     /// If the choices disagree: a batch size of 0, of more than 65,536, or for a backend without
     /// batches; a capacity or `grow_by` of 0; a prefill above the capacity or above `max_idle`; more
-    /// memory than can be had.
+    /// memory than can be had; [`memory`](Self::memory) that the system refuses.
     ///
     /// # Panics
     ///
     /// If making an object for `prefill` does; objects made before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
         Ok(Pool::from_config(
-            self.choices.check::<T>()?,
+            self.choices.check::<T>(self.memory)?,
             self.lifecycle,
         ))
     }
@@ -158,6 +189,7 @@ impl<T, L> fmt::Debug for Builder<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("choices", &self.choices)
+            .field("memory", &self.memory)
             .finish_non_exhaustive()
     }
 }

@@ -5,7 +5,8 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::error::{BuildError, BuildErrorKind, ParseBackendError, ParseResetOnError};
-use crate::object::Chunks;
+use crate::memory::Memory;
+use crate::object::{Chunks, NoChunk};
 #[cfg(feature = "serde")]
 use crate::serial::objects;
 
@@ -159,7 +160,8 @@ named!(ResetOn, ParseResetOnError);
 ///
 /// Each field means what the builder's setter of that name says, and `None` leaves the choice to
 /// whatever was said before, or to the default. Nothing is checked before
-/// [`build`](crate::Builder::build), whose errors name the choices that disagree.
+/// [`build`](crate::Builder::build), whose errors name the choices that disagree. The one choice that is not here is
+/// [`Builder::memory`](crate::Builder::memory), which can hold an allocator.
 ///
 /// [`Builder`]: crate::Builder
 ///
@@ -253,8 +255,8 @@ impl PoolConfig {
         }
     }
 
-    /// The choices for a pool of `T`, checked.
-    pub(crate) fn check<T>(self) -> Result<Config, BuildError> {
+    /// The choices for a pool of `T` on `memory`, checked, and the chunks that it begins with.
+    pub(crate) fn check<T>(self, memory: Memory) -> Result<(Config, Chunks<T>), BuildError> {
         let PoolConfig {
             backend,
             batch_size,
@@ -308,23 +310,36 @@ impl PoolConfig {
                 max_idle,
             });
         }
+        memory.check()?;
+        if backend == Backend::Heap && !memory.is_system() {
+            return fail(BuildErrorKind::MemoryWithHeap);
+        }
         let grow_by = grow_by.map(|grow_by| grow_by.min(capacity.unwrap_or(usize::MAX)));
-        for (what, objects) in [("prefill", prefill), ("grow_by", grow_by.unwrap_or(0))] {
-            // Asked for, and given back: where it is needed later, no error could be returned.
-            if !Chunks::<T>::can_be_had(objects) {
-                return fail(BuildErrorKind::TooMuchMemory {
-                    what,
-                    objects,
-                    node_size: Chunks::<T>::block_size(),
-                });
+        let too_much = |what, objects| BuildErrorKind::TooMuchMemory {
+            what,
+            objects,
+            node_size: Chunks::<T>::block_size(),
+        };
+        if !memory.is_allocator() {
+            for (what, objects) in [("prefill", prefill), ("grow_by", grow_by.unwrap_or(0))] {
+                // Asked for, and given back: where it is needed later, no error could be returned.
+                if !Chunks::<T>::can_be_had(objects) {
+                    return fail(too_much(what, objects));
+                }
             }
         }
+        let chunks =
+            Chunks::begin(&memory, prefill, grow_by, capacity).map_err(|none| match none {
+                NoChunk::TooLarge { blocks } if prefill == 0 => too_much("grow_by", blocks),
+                NoChunk::TooLarge { .. } => too_much("prefill", prefill),
+                NoChunk::Refused(refusal) => BuildErrorKind::Refused(refusal),
+            })?;
         // So that several threads can keep two batches each.
         let default_batch_size = match capacity.into_iter().chain(max_idle).min() {
             Some(objects) => (objects / 8).clamp(1, DEFAULT_BATCH_SIZE),
             None => DEFAULT_BATCH_SIZE,
         };
-        Ok(Config {
+        let config = Config {
             backend,
             batch_size: batch_size.unwrap_or(default_batch_size),
             capacity,
@@ -333,7 +348,9 @@ impl PoolConfig {
             max_idle,
             reset_on: reset_on.unwrap_or_default(),
             name,
-        })
+            memory,
+        };
+        Ok((config, chunks))
     }
 }
 
@@ -354,6 +371,7 @@ pub(crate) struct Config {
     pub(crate) max_idle: Option<usize>,
     pub(crate) reset_on: ResetOn,
     pub(crate) name: Option<Cow<'static, str>>,
+    pub(crate) memory: Memory,
 }
 
 impl Default for Config {
@@ -367,6 +385,7 @@ impl Default for Config {
             max_idle: None,
             reset_on: ResetOn::default(),
             name: None,
+            memory: Memory::default(),
         }
     }
 }

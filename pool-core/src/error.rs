@@ -6,6 +6,7 @@ use core::error::Error;
 use core::fmt;
 
 use crate::config::{Backend, ResetOn};
+use crate::object::Refusal;
 
 /// A pool could not be built as configured. The message names the choices that disagree, as they were
 /// given, and what to change.
@@ -57,6 +58,11 @@ pub(crate) enum BuildErrorKind {
         objects: usize,
         node_size: usize,
     },
+    MemoryWithHeap,
+    ChoiceWithoutPages {
+        choice: &'static str,
+    },
+    Refused(Refusal),
 }
 
 impl From<BuildErrorKind> for BuildError {
@@ -118,6 +124,16 @@ impl fmt::Display for BuildError {
                 "{what} {objects} with {node_size} bytes an object exceeds the memory that can be had: \
                  lower the {what}"
             ),
+            BuildErrorKind::MemoryWithHeap => f.write_str(
+                "memory with backend heap, which asks the global allocator for each object by itself: \
+                 leave the memory out or use another backend",
+            ),
+            BuildErrorKind::ChoiceWithoutPages { choice } => write!(
+                f,
+                "memory {choice} without pages: only pages of the pool's own can be that; begin with \
+                 Memory::pages(), or leave {choice} out"
+            ),
+            BuildErrorKind::Refused(refusal) => refusal.fmt(f),
         }
     }
 }

@@ -90,6 +90,7 @@
 //! - `stable_deref_trait`: handles implement the traits of that crate, for `owning_ref`, `yoke` and their like.
 //! - `metrics`: `Pool::record_metrics` hands [`Stats`] to the recorder of the `metrics` facade when it
 //!   is called; nothing is counted as it happens, so a hit pays nothing.
+//! - `allocator-api2`: `Memory::allocator` takes the memory of objects from any `Allocator` of that crate.
 //! - `tracing`: events of level `DEBUG` and target `pool_core` when a pool grows, recalls the caches of
 //!   its threads, is exhausted, is waited for, or is closed, with the pool's name as field `pool`. Events are
 //!   emitted while no lock is held, so a subscriber may use the same pool. Events caused by the subscriber itself
@@ -111,6 +112,7 @@ mod lifecycle;
 #[cfg(feature = "std")]
 mod builder;
 mod config;
+mod memory;
 #[cfg(feature = "std")]
 mod pool;
 #[cfg(feature = "async")]
@@ -154,6 +156,9 @@ pub use error::{
 #[cfg(feature = "std")]
 pub use handle::{Burst, Pooled, SharedPooled};
 pub use lifecycle::{Derived, Hooks, Lifecycle};
+#[cfg(all(feature = "std", target_os = "linux", not(loom)))]
+pub use memory::Huge;
+pub use memory::Memory;
 #[cfg(feature = "metrics")]
 pub use metrics::describe_metrics;
 #[cfg(feature = "std")]

@@ -17,7 +17,7 @@ use crate::config::{Backend, Config, ResetOn};
 use crate::error::{AcquireError, AttachError, WaitIdleError};
 use crate::handle::{Burst, Pooled};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
-use crate::object::{Object, Reclaimed, SharedRef};
+use crate::object::{Chunks, Object, Reclaimed, SharedRef};
 use crate::poolable::Poolable;
 use crate::shared::{Miss, Shared, Taken, TakenMany};
 use crate::stats::Stats;
@@ -69,7 +69,7 @@ impl<T: Poolable> Pool<T> {
     /// A pool with every choice at its default: [`Backend::Batched`], no bound, nothing made yet.
     #[must_use]
     pub fn new() -> Self {
-        Pool::from_config(Config::default(), Derived)
+        Pool::from_config((Config::default(), Chunks::new()), Derived)
     }
 
     /// Chooses backend, bound and the rest.
@@ -162,10 +162,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         Builder::new(lifecycle)
     }
 
-    pub(crate) fn from_config(config: Config, lifecycle: L) -> Self {
+    pub(crate) fn from_config((config, chunks): (Config, Chunks<T>), lifecycle: L) -> Self {
         let prefill = config.prefill;
         let pool = Pool {
-            shared: SharedRef::<T, Shared<T, L>>::new(config, lifecycle),
+            shared: SharedRef::<T, Shared<T, L>>::new(config, chunks, lifecycle),
         };
         pool.reserve(prefill);
         pool
@@ -769,6 +769,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             revocations: counts.revocations as usize,
             discarded: self.shared.discarded() as usize,
             waits: counts.waits as usize,
+            ..Stats::of_memory(self.shared.memory())
         }
     }
 

@@ -32,8 +32,8 @@ use crate::handle::Pooled;
 use crate::lifecycle::Lifecycle;
 use crate::local::{LocalStack, Missed, SlotKey, hit};
 use crate::object::{
-    Arena, Block, Chunks, ErasedObject, Object, ObjectPool, Permit, Permits, PoolId, Reclaimed,
-    SharedRef, erase_all, release, unerase_all,
+    Arena, Block, Chunks, ErasedObject, Held, Object, ObjectPool, Permit, Permits, PoolId,
+    Reclaimed, SharedRef, erase_all, release, unerase_all,
 };
 use crate::panics::FirstPanic;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, Seized};
@@ -317,6 +317,11 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
         self.central.cancel_idle(waiter);
     }
 
+    /// What the memory of the objects is.
+    pub(crate) fn memory(&self) -> Held {
+        self.arena.held()
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.central.is_closed()
     }
@@ -362,12 +367,9 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
 /// What needs the pool's address, for a permit.
 impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
     /// A pool without objects, and the first reference of it.
-    pub(crate) fn new(config: Config, lifecycle: L) -> Self {
+    pub(crate) fn new(config: Config, chunks: Chunks<T>, lifecycle: L) -> Self {
         let central = Central::new(&config);
-        let arena = match config.backend {
-            Backend::Heap => Arena::single(),
-            _ => Arena::chunked(config.grow_by, config.capacity),
-        };
+        let arena = Arena::new(&config, chunks);
         let shared = Box::new(Shared {
             hit_key: match config.reset_on {
                 ResetOn::Release => central.stacks(),

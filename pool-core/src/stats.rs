@@ -1,5 +1,7 @@
 //! What a pool has done and holds.
 
+use crate::object::Held;
+
 /// Counts of one pool, from [`Pool::stats`](crate::Pool::stats).
 ///
 /// Gathered when asked for, under the central lock: a hit counts nothing. With handles at rest,
@@ -48,4 +50,29 @@ pub struct Stats {
     pub discarded: usize,
     /// Acquires that had to wait.
     pub waits: usize,
+    /// Bytes of the chunks that objects lie in, vacant ones included; 0 in a [`Heap`](crate::Backend::Heap) pool,
+    /// which asks for each object by itself. See [`Memory`](crate::Memory).
+    pub memory_bytes: usize,
+    /// Of these, bytes that are locked into memory.
+    pub locked_bytes: usize,
+    /// Of these, bytes for which the pool asked for huge pages and the kernel agreed. Explicit ones were had; how many
+    /// transparent ones the kernel uses is in `/proc/self/smaps`, as `AnonHugePages`. (The wish of
+    /// [`Memory::system`](crate::Memory::system) for large chunks is not counted.)
+    pub huge_bytes: usize,
+    /// Chunks that the pool ever had to do without something that its [`Memory`](crate::Memory) asks for,
+    /// because the system refused it.
+    pub memory_fallbacks: usize,
+}
+
+impl Stats {
+    /// The counts of the memory alone.
+    pub(crate) fn of_memory(held: Held) -> Self {
+        Stats {
+            memory_bytes: held.bytes,
+            locked_bytes: held.locked,
+            huge_bytes: held.huge,
+            memory_fallbacks: held.fallbacks,
+            ..Stats::default()
+        }
+    }
 }

@@ -1,13 +1,14 @@
 //! The memory of a pool for many threads: the chunks under a lock.
 //!
-//! The lock is never held while the allocator is asked: one thread can grow the pool while others find
+//! The lock is never held while memory is asked for: one thread can grow the pool while others find
 //! vacant blocks. (The pages of a chunk that was had are brought in under the lock, a few at a time.)
 #![allow(unsafe_code)] // Locks without guards, and blocks that go back to where they came from.
 
-use std::mem;
-
 use super::block::Block;
 use super::chunks::{Chunk, Chunks};
+use super::pages::Held;
+use crate::config::{Backend, Config};
+use crate::memory::Memory;
 use crate::sync::{Mutex, Seized};
 use crate::trace;
 
@@ -16,6 +17,7 @@ pub(crate) struct Arena<T> {
     kind: Kind<T>,
     grow_by: Option<usize>,
     capacity: Option<usize>,
+    memory: Memory,
     /// Blocks that were added, for the pool to report when the locks are given up.
     unreported: trace::Unreported,
 }
@@ -33,28 +35,32 @@ enum Kind<T> {
 }
 
 impl<T> Arena<T> {
-    /// Blocks in chunks.
-    pub(crate) fn chunked(grow_by: Option<usize>, capacity: Option<usize>) -> Self {
-        let kind = Kind::Chunked {
-            chunks: Mutex::new(Chunks::new()),
-            growth: Mutex::new(()),
-            shrinking: Mutex::new(()),
+    /// The memory of a pool that begins with `chunks`.
+    pub(crate) fn new(config: &Config, chunks: Chunks<T>) -> Self {
+        let unreported = trace::Unreported::new();
+        unreported.note(chunks.blocks());
+        let kind = match config.backend {
+            Backend::Heap => Kind::Single,
+            _ => Kind::Chunked {
+                chunks: Mutex::new(chunks),
+                growth: Mutex::new(()),
+                shrinking: Mutex::new(()),
+            },
         };
         Arena {
             kind,
-            grow_by,
-            capacity,
-            unreported: trace::Unreported::new(),
+            grow_by: config.grow_by,
+            capacity: config.capacity,
+            memory: config.memory.clone(),
+            unreported,
         }
     }
 
-    /// Each block by itself, straight from the allocator.
-    pub(crate) fn single() -> Self {
-        Arena {
-            kind: Kind::Single,
-            grow_by: None,
-            capacity: None,
-            unreported: trace::Unreported::new(),
+    /// What the chunks have.
+    pub(crate) fn held(&self) -> Held {
+        match &self.kind {
+            Kind::Single => Held::default(),
+            Kind::Chunked { chunks, .. } => chunks.lock().held(),
         }
     }
 
@@ -77,10 +83,14 @@ impl<T> Arena<T> {
                 }
                 chunks.next_step(self.grow_by, self.capacity)
             };
-            let chunk = Chunk::for_growth(step);
-            chunks.lock().add(chunk);
-            self.unreported.note(step);
+            self.unreported.note(self.grow(chunks, step));
         }
+    }
+
+    /// Adds a chunk, of `blocks` at least; gives how many it has. The caller has the lock for growth.
+    fn grow(&self, chunks: &Mutex<Chunks<T>>, blocks: usize) -> usize {
+        let chunk = Chunk::for_growth(blocks, &self.memory);
+        chunks.lock().add(chunk)
     }
 
     /// Makes sure that the next `blocks` takes find memory there, as one chunk if need be.
@@ -89,9 +99,7 @@ impl<T> Arena<T> {
             let _growing = growth.lock();
             let missing = blocks.saturating_sub(chunks.lock().available());
             if missing > 0 {
-                let chunk = Chunk::for_growth(missing);
-                chunks.lock().add(chunk);
-                self.unreported.note(missing);
+                self.unreported.note(self.grow(chunks, missing));
             }
         }
     }
@@ -110,7 +118,7 @@ impl<T> Arena<T> {
         } = &self.kind
         {
             let _shrinking = shrinking.lock();
-            let mut all = mem::replace(&mut *chunks.lock(), Chunks::new());
+            let mut all = chunks.lock().take_all();
             let unused = all.take_unused();
             {
                 let mut chunks = chunks.lock();

@@ -13,7 +13,10 @@ use core::ops::Range;
 use core::ptr::NonNull;
 
 use super::block::{Block, BlockMemory};
-use super::pages;
+use super::pages::{self, Held, Mapping, OnRefusal, Refusal};
+#[cfg(feature = "allocator-api2")]
+use crate::memory::DynAllocator;
+use crate::memory::{Memory, Source};
 
 /// Blocks in the first chunk of a pool without a `grow_by`.
 const FIRST_CHUNK: usize = 32;
@@ -29,33 +32,121 @@ const MOST_STEPS: usize = 64;
 pub(crate) struct Chunk<T> {
     memory: NonNull<BlockMemory<T>>,
     blocks: usize,
+    origin: Origin,
+}
+
+/// How a chunk was had, and is given back.
+enum Origin {
+    /// From the global allocator.
+    System,
+    Mapping(Mapping),
+    #[cfg(feature = "allocator-api2")]
+    Allocator(DynAllocator),
+}
+
+/// Why there is no chunk.
+pub(crate) enum NoChunk {
+    /// There is no memory for so many blocks.
+    TooLarge { blocks: usize },
+    /// The system does not give what was asked of its pages.
+    Refused(Refusal),
 }
 
 impl<T> Chunk<T> {
+    /// A chunk from the global allocator.
+    ///
     /// # Panics
     ///
     /// If the chunk exceeds the address space. Aborts, as a `Box` would, when memory is out.
     pub(super) fn new(blocks: usize) -> Self {
-        Self::try_new(blocks).unwrap_or_else(|| {
-            let layout = Self::layout(blocks).expect("a growth step exceeds the address space");
-            handle_alloc_error(layout)
-        })
+        Self::try_new(blocks).unwrap_or_else(|| Self::out_of_memory(blocks))
     }
 
-    /// [`new`](Self::new), for a chunk to be filled: on large pages where it fills some, of which the
-    /// first is there already.
-    pub(super) fn for_growth(blocks: usize) -> Self {
-        let chunk = Self::new(blocks);
-        pages::prefer_large(chunk.bytes());
-        chunk
+    /// Ends as a `Box` does when memory is out.
+    #[cold]
+    fn out_of_memory(blocks: usize) -> ! {
+        let layout = Self::layout(blocks).expect("a growth step exceeds the address space");
+        handle_alloc_error(layout)
+    }
+
+    /// A chunk to be filled, of `blocks` or as many more as fill its pages. One that fills large pages is
+    /// on such, of which the first is there already. Without what the system refuses; aborts when memory is out.
+    pub(crate) fn for_growth(blocks: usize, memory: &Memory) -> Self {
+        Self::get(blocks, memory, OnRefusal::FallBack)
+            .unwrap_or_else(|_| Self::out_of_memory(blocks))
+    }
+
+    fn get(blocks: usize, memory: &Memory, on_refusal: OnRefusal) -> Result<Self, NoChunk> {
+        let too_large = || NoChunk::TooLarge { blocks };
+        match memory.source() {
+            Source::System => {
+                let chunk = Self::try_new(blocks).ok_or_else(too_large)?;
+                pages::prefer_large(chunk.bytes());
+                Ok(chunk)
+            }
+            Source::Pages(choices) => {
+                let page = choices.page();
+                let layout = Layout::array::<BlockMemory<T>>(blocks)
+                    .and_then(|layout| {
+                        Layout::from_size_align(layout.size(), page.max(layout.align()))
+                    })
+                    .map_err(|_| too_large())?
+                    .pad_to_align();
+                let mapping = pages::map(layout, choices, on_refusal).map_err(|refusal| {
+                    match refusal.is_of_all() {
+                        true => too_large(),
+                        false => NoChunk::Refused(refusal),
+                    }
+                })?;
+                Ok(Chunk {
+                    memory: mapping.start().cast(),
+                    blocks: layout.size() / Chunks::<T>::block_size(),
+                    origin: Origin::Mapping(mapping),
+                })
+            }
+            #[cfg(feature = "allocator-api2")]
+            Source::Allocator(allocator) => {
+                let layout = Layout::array::<BlockMemory<T>>(blocks).map_err(|_| too_large())?;
+                let memory = allocator.allocate(layout).map_err(|_| too_large())?;
+                Ok(Chunk {
+                    memory: memory.cast(),
+                    blocks,
+                    origin: Origin::Allocator(allocator.clone()),
+                })
+            }
+        }
     }
 
     fn try_new(blocks: usize) -> Option<Self> {
         let layout = Self::layout(blocks)?;
         // SAFETY: a block has a header and a chunk has a block, so the size is not 0.
         let memory = unsafe { alloc(layout) };
-        let memory = NonNull::new(memory.cast())?;
-        Some(Chunk { memory, blocks })
+        Some(Chunk {
+            memory: NonNull::new(memory.cast())?,
+            blocks,
+            origin: Origin::System,
+        })
+    }
+
+    /// What the chunk has.
+    fn held(&self) -> Held {
+        match &self.origin {
+            Origin::Mapping(mapping) => mapping.held(),
+            _ => Held {
+                bytes: self.blocks * Chunks::<T>::block_size(),
+                ..Held::default()
+            },
+        }
+    }
+
+    /// Whether its pages are there, or are not for the pool to bring in.
+    fn is_resident(&self) -> bool {
+        match &self.origin {
+            Origin::System => false,
+            Origin::Mapping(mapping) => mapping.is_resident(),
+            #[cfg(feature = "allocator-api2")]
+            Origin::Allocator(_) => true,
+        }
     }
 
     /// Blocks that fill a large page start at one.
@@ -91,24 +182,41 @@ impl<T> Chunk<T> {
         Chunk {
             memory: block.into_memory(),
             blocks: 1,
+            origin: Origin::System,
         }
     }
 
-    /// Frees the chunk, and has its pages leave the memory of the process at once, where the system
-    /// allows that. An allocator may keep what is freed, the more so below a block that is in use.
+    /// Gives the chunk back, and has its pages leave the memory of the process at once, where the system
+    /// allows that. The global allocator may keep what is freed, the more so below a block that is in use; what an
+    /// allocator of the user's keeps is its own.
     pub(crate) fn vacate(self) {
-        // SAFETY: the chunk's memory, in which there is no object: the owner of a `Chunk` has all its
-        // blocks.
-        unsafe { pages::give_up(self.bytes()) };
+        if let Origin::System = self.origin {
+            // SAFETY: the chunk's memory, in which there is no object: the owner of a `Chunk` has all its
+            // blocks.
+            unsafe { pages::give_up(self.bytes()) };
+        }
         drop(self);
     }
 }
 
 impl<T> Drop for Chunk<T> {
     fn drop(&mut self) {
-        if let Some(layout) = Self::layout(self.blocks) {
-            // SAFETY: allocated in `try_new` with this layout.
-            unsafe { dealloc(self.memory.as_ptr().cast(), layout) };
+        match &self.origin {
+            Origin::System => {
+                if let Some(layout) = Self::layout(self.blocks) {
+                    // SAFETY: allocated in `try_new` with this layout.
+                    unsafe { dealloc(self.memory.as_ptr().cast(), layout) };
+                }
+            }
+            // Dropped with the chunk.
+            Origin::Mapping(_) => {}
+            #[cfg(feature = "allocator-api2")]
+            Origin::Allocator(allocator) => {
+                if let Ok(layout) = Layout::array::<BlockMemory<T>>(self.blocks) {
+                    // SAFETY: allocated in `get` with this layout, by this allocator.
+                    unsafe { allocator.deallocate(self.memory.cast(), layout) };
+                }
+            }
         }
     }
 }
@@ -197,6 +305,8 @@ pub(crate) struct Chunks<T> {
     vacant: VacantList<T>,
     /// Blocks in all chunks.
     blocks: usize,
+    /// What the chunks have.
+    held: Held,
 }
 
 /// How many blocks of a chunk are free: vacant, or never used.
@@ -229,7 +339,32 @@ impl<T> Chunks<T> {
             fresh: Fresh::none(),
             vacant: VacantList::new(),
             blocks: 0,
+            held: Held {
+                bytes: 0,
+                locked: 0,
+                huge: 0,
+                fallbacks: 0,
+            },
         }
+    }
+
+    /// The chunks that a pool begins with: for `prefill` objects or of the first growth step, and all that was
+    /// asked for; of the global allocator, none.
+    pub(crate) fn begin(
+        memory: &Memory,
+        prefill: usize,
+        grow_by: Option<usize>,
+        capacity: Option<usize>,
+    ) -> Result<Self, NoChunk> {
+        let mut chunks = Chunks::new();
+        if !memory.is_system() {
+            let blocks = match prefill {
+                0 => chunks.next_step(grow_by, capacity),
+                prefill => prefill,
+            };
+            chunks.add(Chunk::get(blocks, memory, OnRefusal::Fail)?);
+        }
+        Ok(chunks)
     }
 
     /// A vacant block, if there is one.
@@ -237,11 +372,16 @@ impl<T> Chunks<T> {
         self.vacant.pop().or_else(|| self.fresh.take())
     }
 
-    /// Whether the allocator has memory for so many blocks, or says so: systems promise more than they
-    /// have.
+    /// Whether there is memory for so many blocks, or the global allocator says so: systems promise more than
+    /// they have.
     pub(crate) fn can_be_had(blocks: usize) -> bool {
         // Hidden, or the compiler leaves out what is freed at once, and takes it to be had.
         blocks == 0 || core::hint::black_box(Chunk::<T>::try_new(blocks)).is_some()
+    }
+
+    /// What the chunks have.
+    pub(crate) fn held(&self) -> Held {
+        self.held
     }
 
     /// What a block takes in memory, its header included, in bytes.
@@ -300,14 +440,17 @@ impl<T> Chunks<T> {
         let unused: Vec<_> = (self.chunks)
             .extract_if(.., |chunk| is_unused(chunk.memory))
             .collect();
-        self.blocks -= unused.iter().map(|chunk| chunk.blocks).sum::<usize>();
+        for chunk in &unused {
+            self.blocks -= chunk.blocks;
+            self.held.subtract(chunk.held());
+        }
         unused
     }
 
     /// How many blocks the next chunk has, when `grow_by` was asked for or not.
     ///
     /// `usize::MAX` blocks or more are left to the allocator to refuse.
-    pub(super) fn next_step(&self, grow_by: Option<usize>, capacity: Option<usize>) -> usize {
+    pub(crate) fn next_step(&self, grow_by: Option<usize>, capacity: Option<usize>) -> usize {
         let step = grow_by.unwrap_or_else(|| {
             let most = LARGEST_STEP.div_ceil(Self::block_size());
             let most = most.max(self.blocks / MOST_STEPS);
@@ -317,18 +460,32 @@ impl<T> Chunks<T> {
         step.min(room).max(1)
     }
 
-    /// Adds a chunk. What was left of the chunk before goes to the vacant blocks.
-    pub(super) fn add(&mut self, chunk: Chunk<T>) {
+    /// Adds a chunk, and gives how many blocks it has. What was left of the chunk before goes to the vacant blocks.
+    pub(crate) fn add(&mut self, chunk: Chunk<T>) -> usize {
         while let Some(block) = self.fresh.take() {
             self.vacant.push(block);
         }
         self.fresh = Fresh {
             next: chunk.memory,
             left: chunk.blocks,
-            brought_in: 0,
+            brought_in: match chunk.is_resident() {
+                true => usize::MAX,
+                false => 0,
+            },
         };
-        self.blocks += chunk.blocks;
+        let added = chunk.blocks;
+        self.blocks += added;
+        self.held.add(chunk.held());
         self.chunks.push(chunk);
+        added
+    }
+
+    /// Takes all chunks out, to be [put back](Self::append). What they have is counted here meanwhile.
+    #[cfg(feature = "std")]
+    pub(super) fn take_all(&mut self) -> Self {
+        let mut all = mem::replace(self, Chunks::new());
+        self.held = mem::take(&mut all.held);
+        all
     }
 
     /// Takes over the chunks of `other`, which has no vacant block.
@@ -337,21 +494,7 @@ impl<T> Chunks<T> {
         debug_assert_eq!(other.available(), 0);
         self.chunks.append(&mut other.chunks);
         self.blocks += mem::take(&mut other.blocks);
-    }
-
-    /// A vacant block, growing if there is none.
-    pub(crate) fn take_or_grow(
-        &mut self,
-        grow_by: Option<usize>,
-        capacity: Option<usize>,
-    ) -> Block<T> {
-        loop {
-            if let Some(block) = self.take() {
-                return block;
-            }
-            let step = self.next_step(grow_by, capacity);
-            self.add(Chunk::for_growth(step));
-        }
+        self.held.add(mem::take(&mut other.held));
     }
 }
 

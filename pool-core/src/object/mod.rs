@@ -39,12 +39,13 @@ pub(crate) use self::acquired::RefCounted;
 #[cfg(feature = "std")]
 pub(crate) use self::arena::Arena;
 pub(crate) use self::block::Block;
-pub(crate) use self::chunks::{Chunk, Chunks};
+pub(crate) use self::chunks::{Chunk, Chunks, NoChunk};
 #[cfg(feature = "std")]
 pub(crate) use self::erased::{ErasedObject, ObjectCell, ObjectWord, erase_all, unerase_all};
 #[cfg(feature = "std")]
 pub(crate) use self::owned::Permits;
 pub(crate) use self::owned::{Object, Permit, Reclaimed};
+pub(crate) use self::pages::{Held, PageChoices, Refusal};
 pub(crate) use self::shared_ref::SharedRef;
 use crate::lifecycle::Lifecycle;
 

@@ -8,6 +8,7 @@ use super::Pool;
 use crate::config::{PoolConfig, ResetOn};
 use crate::error::BuildError;
 use crate::lifecycle::{Derived, Lifecycle};
+use crate::memory::Memory;
 
 /// Collects the choices of a pool for one thread; from [`Pool::builder`]. As
 /// [`pool_core::Builder`](crate::Builder), without a backend to choose.
@@ -15,6 +16,7 @@ use crate::lifecycle::{Derived, Lifecycle};
 pub struct Builder<T, L = Derived> {
     lifecycle: L,
     choices: PoolConfig,
+    memory: Memory,
     _makes: PhantomData<fn() -> T>,
 }
 
@@ -23,6 +25,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         Builder {
             lifecycle,
             choices: PoolConfig::default(),
+            memory: Memory::default(),
             _makes: PhantomData,
         }
     }
@@ -69,6 +72,13 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         self
     }
 
+    /// Where the memory of the objects comes from. Default: [`Memory::system`], the global allocator.
+    /// As [`pool_core::Builder::memory`](crate::Builder::memory).
+    pub fn memory(mut self, memory: Memory) -> Self {
+        self.memory = memory;
+        self
+    }
+
     /// A name, shown where the pool is. Default: none.
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.choices.name = Some(name.into());
@@ -86,7 +96,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     /// If making an object for `prefill` does; objects made before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
         Ok(Pool::from_config(
-            self.choices.check::<T>()?,
+            self.choices.check::<T>(self.memory)?,
             self.lifecycle,
         ))
     }
@@ -96,6 +106,7 @@ impl<T, L> fmt::Debug for Builder<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("choices", &self.choices)
+            .field("memory", &self.memory)
             .finish_non_exhaustive()
     }
 }

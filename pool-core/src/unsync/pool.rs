@@ -14,7 +14,7 @@ use crate::central::trim::TrimPolicy;
 use crate::config::{Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
 use crate::lifecycle::{Derived, Hooks, Lifecycle};
-use crate::object::{Object, ObjectPool, SharedRef};
+use crate::object::{Chunks, Object, ObjectPool, SharedRef};
 use crate::poolable::Poolable;
 use crate::stats::Stats;
 use crate::trace;
@@ -42,7 +42,7 @@ impl<T: Poolable> Pool<T> {
     /// A pool with every choice at its default: no bound, nothing made yet.
     #[must_use]
     pub fn new() -> Self {
-        Pool::from_config(Config::default(), Derived)
+        Pool::from_config((Config::default(), Chunks::new()), Derived)
     }
 
     /// Chooses bound and the rest.
@@ -83,10 +83,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         Builder::new(lifecycle)
     }
 
-    pub(super) fn from_config(config: Config, lifecycle: L) -> Self {
+    pub(super) fn from_config((config, chunks): (Config, Chunks<T>), lifecycle: L) -> Self {
         let prefill = config.prefill;
         let pool = Pool {
-            shared: SharedRef::<T, Shared<T, L>>::new(config, lifecycle),
+            shared: SharedRef::<T, Shared<T, L>>::new(config, chunks, lifecycle),
         };
         pool.reserve(prefill);
         pool
@@ -393,7 +393,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             idle,
             in_use: live - idle,
             discarded: shared.discarded.get(),
-            ..Stats::default()
+            ..Stats::of_memory(shared.memory())
         }
     }
 

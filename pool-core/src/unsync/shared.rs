@@ -20,7 +20,7 @@ use crate::config::{Config, ResetOn};
 use crate::error::AcquireError;
 use crate::lifecycle::Lifecycle;
 use crate::object::{
-    Block, Chunk, Chunks, Object, ObjectPool, Permit, PoolId, Reclaimed, SharedRef,
+    Block, Chunk, Chunks, Held, Object, ObjectPool, Permit, PoolId, Reclaimed, SharedRef,
 };
 use crate::panics::{FirstPanic, for_each_despite_panics};
 use crate::trace;
@@ -70,6 +70,11 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
     /// An idle object that has to be reset.
     pub(super) fn pop_to_reset(&self) -> Option<Object<T, Self>> {
         self.to_reset.pop_low()
+    }
+
+    /// What the memory of the objects is.
+    pub(super) fn memory(&self) -> Held {
+        self.with_chunks(|chunks| chunks.held())
     }
 
     pub(super) fn idle(&self) -> usize {
@@ -211,7 +216,8 @@ impl<T, L: Lifecycle<T>> Drop for PutBack<'_, T, L> {
 /// What needs the pool's address, for a permit.
 impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
     /// A pool without objects, and the first reference of it.
-    pub(super) fn new(config: Config, lifecycle: L) -> Self {
+    pub(super) fn new(config: Config, chunks: Chunks<T>, lifecycle: L) -> Self {
+        trace::grew(&config, chunks.blocks(), Chunks::<T>::block_size());
         // One of the two takes objects.
         let limit_on = |when| match config.reset_on == when {
             true => config.max_idle.unwrap_or(usize::MAX),
@@ -222,7 +228,7 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
             to_reset: Stack::new(limit_on(ResetOn::Acquire)),
             lifecycle,
             config,
-            chunks: UnsafeCell::new(Chunks::new()),
+            chunks: UnsafeCell::new(chunks),
             closed: Cell::new(false),
             #[cfg(feature = "std")]
             period: Cell::new(Period::new()),
@@ -309,15 +315,21 @@ unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
 
     fn take_block(&self) -> Block<T> {
         let Config {
-            grow_by, capacity, ..
-        } = self.config;
-        let (block, grown) = self.with_chunks(|chunks| {
-            let before = chunks.blocks();
-            let block = chunks.take_or_grow(grow_by, capacity);
-            (block, chunks.blocks() - before)
-        });
-        trace::grew(&self.config, grown, Chunks::<T>::block_size());
-        block
+            grow_by,
+            capacity,
+            memory,
+            ..
+        } = &self.config;
+        loop {
+            if let Some(block) = self.with_chunks(Chunks::take) {
+                return block;
+            }
+            let step = self.with_chunks(|chunks| chunks.next_step(*grow_by, *capacity));
+            // The allocator may be the user's.
+            let chunk = Chunk::for_growth(step, memory);
+            let added = self.with_chunks(|chunks| chunks.add(chunk));
+            trace::grew(&self.config, added, Chunks::<T>::block_size());
+        }
     }
 
     unsafe fn return_block(&self, block: Block<T>) {

@@ -17,6 +17,7 @@ mod executors;
 mod handles;
 mod idle_data;
 mod like_box;
+mod memory;
 mod model;
 mod pitfalls;
 mod poolable;
