@@ -5,8 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::config::{Backend, PoolConfig, ResetOn};
-use crate::error::BuildError;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::error::{BuildError, BuildErrorKind};
+use crate::lifecycle::{Derived, Lifecycle, Recycle, WithoutCreate};
 use crate::pool::Pool;
 
 /// Collects the choices of a pool; from [`Pool::builder`].
@@ -33,16 +33,16 @@ use crate::pool::Pool;
 /// # Ok::<(), pool_core::BuildError>(())
 /// ```
 #[must_use = "a builder does nothing until `build`"]
-pub struct Builder<T, L = Derived> {
-    lifecycle: L,
+pub struct Builder<T, L: Recycle<T> + ?Sized = Derived> {
+    hooks: L::Hooks,
     choices: PoolConfig,
     _makes: PhantomData<fn() -> T>,
 }
 
-impl<T, L: Lifecycle<T>> Builder<T, L> {
-    pub(crate) fn new(lifecycle: L) -> Self {
+impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
+    pub(crate) fn new(hooks: L::Hooks) -> Self {
         Builder {
-            lifecycle,
+            hooks,
             choices: PoolConfig::default(),
             _makes: PhantomData,
         }
@@ -97,13 +97,6 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         self
     }
 
-    /// How many objects to make at once, in [`build`](Self::build). Default: none. A
-    /// [`Heap`](Backend::Heap) pool keeps nothing idle, and makes none.
-    pub fn prefill(mut self, objects: usize) -> Self {
-        self.choices.prefill = Some(objects);
-        self
-    }
-
     /// Memory for how many objects to ask the allocator for at a time, when the pool has to make
     /// one and has no room; never more than the capacity leaves. No effect on
     /// [`Heap`](Backend::Heap). Default: as many as there are, at least 32, and at most 2 MiB
@@ -134,6 +127,15 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         self.choices.name = Some(name.into());
         self
     }
+}
+
+impl<T, L: Lifecycle<T>> Builder<T, L> {
+    /// How many objects to make at once, in [`build`](Self::build). Default: none. A
+    /// [`Heap`](Backend::Heap) pool keeps nothing idle, and makes none.
+    pub fn prefill(mut self, objects: usize) -> Self {
+        self.choices.prefill = Some(objects);
+        self
+    }
 
     /// Makes the pool.
     ///
@@ -147,14 +149,44 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     ///
     /// If making an object for `prefill` does; objects made before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
-        Ok(Pool::from_config(
-            self.choices.check::<T>()?,
-            self.lifecycle,
-        ))
+        let config = self.choices.check::<T>()?;
+        let prefill = config.prefill;
+        let pool = Pool::from_config(config, self.hooks);
+        pool.reserve(prefill);
+        Ok(pool)
     }
 }
 
-impl<T, L> fmt::Debug for Builder<T, L> {
+impl<T, R: Fn(&mut T)> Builder<T, WithoutCreate<R>> {
+    /// Makes the pool, empty.
+    ///
+    /// # Errors
+    ///
+    /// As for a pool that makes objects; and if a [`PoolConfig`] asked for a prefill.
+    pub fn build(self) -> Result<Pool<T, WithoutCreate<R>>, BuildError> {
+        let config = self.choices.check::<T>()?;
+        match config.prefill {
+            0 => Ok(Pool::from_config(config, self.hooks)),
+            prefill => Err(BuildErrorKind::PrefillWithoutCreate { prefill }.into()),
+        }
+    }
+}
+
+/// Of the same choices. The name goes with them: a second pool may want one of its own.
+impl<T, L: Recycle<T> + ?Sized> Clone for Builder<T, L>
+where
+    L::Hooks: Clone,
+{
+    fn clone(&self) -> Self {
+        Builder {
+            hooks: self.hooks.clone(),
+            choices: self.choices.clone(),
+            _makes: PhantomData,
+        }
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Builder<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("choices", &self.choices)

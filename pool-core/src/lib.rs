@@ -109,6 +109,7 @@ mod builder;
 mod config;
 #[cfg(feature = "std")]
 mod pool;
+mod entry;
 #[cfg(feature = "async")]
 mod acquire;
 #[cfg(feature = "std")]
@@ -142,10 +143,12 @@ pub use builder::Builder;
 #[cfg(feature = "std")]
 pub use central::trim::TrimPolicy;
 pub use config::{Backend, PoolConfig, ResetOn};
+#[cfg(feature = "std")]
+pub use entry::{Entry, VacantEntry};
 pub use error::{AcquireError, AttachError, BuildError, ParseBackendError, ParseResetOnError};
 #[cfg(feature = "std")]
 pub use handle::{Burst, Pooled, SharedPooled};
-pub use lifecycle::{Derived, Hooks, Lifecycle};
+pub use lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
 #[cfg(feature = "metrics")]
 pub use metrics::describe_metrics;
 #[cfg(feature = "std")]

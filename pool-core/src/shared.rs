@@ -28,7 +28,7 @@ use crate::config::{Backend, Config, ResetOn};
 use crate::error::AcquireError;
 use crate::fork::{self, Fork, ForkSide};
 use crate::handle::Pooled;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::Recycle;
 use crate::local::{LocalStack, Missed, SlotKey, hit};
 use crate::object::{
     Arena, Block, Chunks, ErasedObject, Object, ObjectPool, Permit, Permits, PoolId, Reclaimed,
@@ -41,12 +41,12 @@ use crate::trace;
 /// One pool.
 // The order is the layout: first what every hit reads and no thread writes.
 #[repr(C)]
-pub(crate) struct Shared<T, L> {
+pub(crate) struct Shared<T, L: Recycle<T> + ?Sized> {
     /// The key with which a hit finds the thread's stack; of no pool, if the backend has none or there is more to
     /// do than a hit does.
     hit_key: SlotKey<LocalStack>,
     pub(crate) fast: Fast,
-    pub(crate) lifecycle: L,
+    pub(crate) hooks: L::Hooks,
     central: Arc<Central>,
     pub(crate) config: Config,
     arena: Arena<T>,
@@ -73,7 +73,7 @@ pub(crate) enum Fast {
 }
 
 /// What came of looking for an object.
-pub(crate) enum Taken<T, L: Lifecycle<T>> {
+pub(crate) enum Taken<T, L: Recycle<T> + ?Sized> {
     /// An object was idle.
     Idle(Object<T, Shared<T, L>>),
     /// None was idle, and the caller may create one.
@@ -85,12 +85,12 @@ pub(crate) enum Taken<T, L: Lifecycle<T>> {
 }
 
 /// Idle objects, and permits for the missing ones.
-pub(crate) struct TakenMany<T, L: Lifecycle<T>> {
+pub(crate) struct TakenMany<T, L: Recycle<T> + ?Sized> {
     pub(crate) idle: Vec<Pooled<T, L>>,
     pub(crate) permits: Permits<T, Shared<T, L>>,
 }
 
-impl<T, L: Lifecycle<T>> Shared<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     /// When a used object is reset.
     #[inline(always)]
     pub(crate) fn reset_on(&self) -> ResetOn {
@@ -273,9 +273,9 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
 }
 
 /// What needs the pool's address, for a permit.
-impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
+impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     /// A pool without objects, and the first reference of it.
-    pub(crate) fn new(config: Config, lifecycle: L) -> Self {
+    pub(crate) fn new(config: Config, hooks: L::Hooks) -> Self {
         let central = Central::new(&config);
         let arena = match config.backend {
             Backend::Heap => Arena::single(),
@@ -292,7 +292,7 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
                 (ResetOn::Release, Backend::Queue) => Fast::Queue,
                 (ResetOn::Acquire, _) | (_, Backend::Batched) => Fast::None,
             },
-            lifecycle,
+            hooks,
             central,
             config,
             arena,
@@ -449,12 +449,12 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
 // SAFETY: a block of the arena is alive until it is given back or the arena is dropped, which is with the
 // pool. `central` counts a permit from when it is given out until it is returned, and the `Pool`s as one
 // (LIFE-REFS); the pool is freed when it has counted the last one.
-unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
+unsafe impl<T, L: Recycle<T> + ?Sized> ObjectPool<T> for Shared<T, L> {
     type Lifecycle = L;
 
     #[inline(always)]
-    fn lifecycle(&self) -> &L {
-        &self.lifecycle
+    fn hooks(&self) -> &L::Hooks {
+        &self.hooks
     }
 
     #[inline(always)]
@@ -532,11 +532,11 @@ unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
 }
 
 /// The end of the last `Pool`. Dropped, it releases the `Pool`s' common reference.
-struct End<T, L> {
+struct End<T, L: Recycle<T> + ?Sized> {
     pool: NonNull<Shared<T, L>>,
 }
 
-impl<T, L> Drop for End<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Drop for End<T, L> {
     fn drop(&mut self) {
         // SAFETY: the reference is released here (LIFE-REFS).
         let shared = unsafe { self.pool.as_ref() };
@@ -550,13 +550,13 @@ impl<T, L> Drop for End<T, L> {
 /// # Safety
 ///
 /// The last reference was released by the caller.
-unsafe fn free<T, L>(pool: NonNull<Shared<T, L>>) {
+unsafe fn free<T, L: Recycle<T> + ?Sized>(pool: NonNull<Shared<T, L>>) {
     fork::unregister(pool);
     // SAFETY: leaked by `SharedRef::new`, and no reference is left.
     drop(unsafe { Box::from_raw(pool.as_ptr()) });
 }
 
-impl<T, L: Lifecycle<T>> Fork for Shared<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Fork for Shared<T, L> {
     fn before_fork(&self) {
         self.central.before_fork();
         self.arena.before_fork();

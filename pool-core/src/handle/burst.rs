@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::{fmt, vec};
 
 use super::Pooled;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Lifecycle, Recycle};
 use crate::object::release::release_many;
 
 /// Objects of one pool, acquired together and given back together, in one visit to the thread's
@@ -30,13 +30,13 @@ use crate::object::release::release_many;
 /// drop(frames);
 /// assert_eq!(pool.idle(), 32);
 /// ```
-pub struct Burst<T, L: Lifecycle<T> = Derived> {
+pub struct Burst<T, L: Recycle<T> + ?Sized = Derived> {
     /// Taken out once, when the burst is dropped or taken apart. (With `mem::take` a drop of the empty array
     /// that is left would cost each burst a call.)
     handles: ManuallyDrop<Vec<Pooled<T, L>>>,
 }
 
-impl<T, L: Lifecycle<T>> Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Burst<T, L> {
     #[inline(always)]
     pub(crate) fn new(handles: Vec<Pooled<T, L>>) -> Self {
         Burst {
@@ -47,7 +47,9 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
     pub(crate) fn push(&mut self, handle: Pooled<T, L>) {
         self.handles.push(handle);
     }
+}
 
+impl<T, L: Lifecycle<T>> Burst<T, L> {
     /// Resets each object, for a pool that resets on acquire; an object that is not reusable is
     /// made anew in its place.
     ///
@@ -62,7 +64,9 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
             self.handles.swap(at, last);
         }
     }
+}
 
+impl<T, L: Recycle<T> + ?Sized> Burst<T, L> {
     /// How many objects there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -76,7 +80,7 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Drop for Burst<T, L> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the burst is not used after its drop.
@@ -84,7 +88,7 @@ impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Deref for Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Deref for Burst<T, L> {
     type Target = [Pooled<T, L>];
 
     fn deref(&self) -> &[Pooled<T, L>] {
@@ -92,13 +96,13 @@ impl<T, L: Lifecycle<T>> Deref for Burst<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> DerefMut for Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> DerefMut for Burst<T, L> {
     fn deref_mut(&mut self) -> &mut [Pooled<T, L>] {
         &mut self.handles
     }
 }
 
-impl<T, L: Lifecycle<T>> IntoIterator for Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> IntoIterator for Burst<T, L> {
     type Item = Pooled<T, L>;
     type IntoIter = vec::IntoIter<Pooled<T, L>>;
 
@@ -110,7 +114,7 @@ impl<T, L: Lifecycle<T>> IntoIterator for Burst<T, L> {
     }
 }
 
-impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a Burst<T, L> {
+impl<'a, T, L: Recycle<T> + ?Sized> IntoIterator for &'a Burst<T, L> {
     type Item = &'a Pooled<T, L>;
     type IntoIter = std::slice::Iter<'a, Pooled<T, L>>;
 
@@ -119,7 +123,7 @@ impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a Burst<T, L> {
     }
 }
 
-impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a mut Burst<T, L> {
+impl<'a, T, L: Recycle<T> + ?Sized> IntoIterator for &'a mut Burst<T, L> {
     type Item = &'a mut Pooled<T, L>;
     type IntoIter = std::slice::IterMut<'a, Pooled<T, L>>;
 
@@ -128,7 +132,7 @@ impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a mut Burst<T, L> {
     }
 }
 
-impl<T: fmt::Debug, L: Lifecycle<T>> fmt::Debug for Burst<T, L> {
+impl<T: fmt::Debug, L: Recycle<T> + ?Sized> fmt::Debug for Burst<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(&**self).finish()
     }

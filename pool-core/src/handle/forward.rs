@@ -6,19 +6,19 @@ macro_rules! forward_to_object {
     ($Handle:ident, mutable) => {
         $crate::handle::forward::forward_to_object!($Handle);
 
-        impl<T, L: $crate::Lifecycle<T>> ::core::convert::AsMut<T> for $Handle<T, L> {
+        impl<T, L: $crate::Recycle<T> + ?Sized> ::core::convert::AsMut<T> for $Handle<T, L> {
             fn as_mut(&mut self) -> &mut T {
                 self
             }
         }
 
-        impl<T, L: $crate::Lifecycle<T>> ::core::borrow::BorrowMut<T> for $Handle<T, L> {
+        impl<T, L: $crate::Recycle<T> + ?Sized> ::core::borrow::BorrowMut<T> for $Handle<T, L> {
             fn borrow_mut(&mut self) -> &mut T {
                 self
             }
         }
 
-        impl<I: Iterator, L: $crate::Lifecycle<I>> Iterator for $Handle<I, L> {
+        impl<I: Iterator, L: $crate::Recycle<I> + ?Sized> Iterator for $Handle<I, L> {
             type Item = I::Item;
 
             fn next(&mut self) -> Option<I::Item> {
@@ -34,7 +34,7 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<I: DoubleEndedIterator, L: $crate::Lifecycle<I>> DoubleEndedIterator
+        impl<I: DoubleEndedIterator, L: $crate::Recycle<I> + ?Sized> DoubleEndedIterator
             for $Handle<I, L>
         {
             fn next_back(&mut self) -> Option<I::Item> {
@@ -46,18 +46,20 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<I: ExactSizeIterator, L: $crate::Lifecycle<I>> ExactSizeIterator for $Handle<I, L> {
+        impl<I: ExactSizeIterator, L: $crate::Recycle<I> + ?Sized> ExactSizeIterator
+            for $Handle<I, L>
+        {
             fn len(&self) -> usize {
                 (**self).len()
             }
         }
 
-        impl<I: ::core::iter::FusedIterator, L: $crate::Lifecycle<I>> ::core::iter::FusedIterator
-            for $Handle<I, L>
+        impl<I: ::core::iter::FusedIterator, L: $crate::Recycle<I> + ?Sized>
+            ::core::iter::FusedIterator for $Handle<I, L>
         {
         }
 
-        impl<H: ::core::hash::Hasher, L: $crate::Lifecycle<H>> ::core::hash::Hasher
+        impl<H: ::core::hash::Hasher, L: $crate::Recycle<H> + ?Sized> ::core::hash::Hasher
             for $Handle<H, L>
         {
             fn finish(&self) -> u64 {
@@ -118,7 +120,7 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<F: Future + Unpin, L: $crate::Lifecycle<F>> Future for $Handle<F, L> {
+        impl<F: Future + Unpin, L: $crate::Recycle<F> + ?Sized> Future for $Handle<F, L> {
             type Output = F::Output;
 
             fn poll(
@@ -129,14 +131,14 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<A, E: Extend<A>, L: $crate::Lifecycle<E>> Extend<A> for $Handle<E, L> {
+        impl<A, E: Extend<A>, L: $crate::Recycle<E> + ?Sized> Extend<A> for $Handle<E, L> {
             fn extend<I: IntoIterator<Item = A>>(&mut self, items: I) {
                 (**self).extend(items);
             }
         }
 
         #[cfg(feature = "std")]
-        impl<R: ::std::io::Read, L: $crate::Lifecycle<R>> ::std::io::Read for $Handle<R, L> {
+        impl<R: ::std::io::Read, L: $crate::Recycle<R> + ?Sized> ::std::io::Read for $Handle<R, L> {
             fn read(&mut self, buffer: &mut [u8]) -> ::std::io::Result<usize> {
                 (**self).read(buffer)
             }
@@ -162,7 +164,9 @@ macro_rules! forward_to_object {
         }
 
         #[cfg(feature = "std")]
-        impl<R: ::std::io::BufRead, L: $crate::Lifecycle<R>> ::std::io::BufRead for $Handle<R, L> {
+        impl<R: ::std::io::BufRead, L: $crate::Recycle<R> + ?Sized> ::std::io::BufRead
+            for $Handle<R, L>
+        {
             fn fill_buf(&mut self) -> ::std::io::Result<&[u8]> {
                 (**self).fill_buf()
             }
@@ -185,7 +189,7 @@ macro_rules! forward_to_object {
         }
 
         #[cfg(feature = "std")]
-        impl<S: ::std::io::Seek, L: $crate::Lifecycle<S>> ::std::io::Seek for $Handle<S, L> {
+        impl<S: ::std::io::Seek, L: $crate::Recycle<S> + ?Sized> ::std::io::Seek for $Handle<S, L> {
             fn seek(&mut self, to: ::std::io::SeekFrom) -> ::std::io::Result<u64> {
                 (**self).seek(to)
             }
@@ -204,7 +208,9 @@ macro_rules! forward_to_object {
         }
 
         #[cfg(feature = "std")]
-        impl<W: ::std::io::Write, L: $crate::Lifecycle<W>> ::std::io::Write for $Handle<W, L> {
+        impl<W: ::std::io::Write, L: $crate::Recycle<W> + ?Sized> ::std::io::Write
+            for $Handle<W, L>
+        {
             fn write(&mut self, buffer: &[u8]) -> ::std::io::Result<usize> {
                 (**self).write(buffer)
             }
@@ -229,7 +235,9 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<W: ::core::fmt::Write, L: $crate::Lifecycle<W>> ::core::fmt::Write for $Handle<W, L> {
+        impl<W: ::core::fmt::Write, L: $crate::Recycle<W> + ?Sized> ::core::fmt::Write
+            for $Handle<W, L>
+        {
             fn write_str(&mut self, s: &str) -> ::core::fmt::Result {
                 (**self).write_str(s)
             }
@@ -244,25 +252,27 @@ macro_rules! forward_to_object {
         }
     };
     ($Handle:ident) => {
-        impl<T, L: $crate::Lifecycle<T>> ::core::convert::AsRef<T> for $Handle<T, L> {
+        impl<T, L: $crate::Recycle<T> + ?Sized> ::core::convert::AsRef<T> for $Handle<T, L> {
             fn as_ref(&self) -> &T {
                 self
             }
         }
 
-        impl<T, L: $crate::Lifecycle<T>> ::core::borrow::Borrow<T> for $Handle<T, L> {
+        impl<T, L: $crate::Recycle<T> + ?Sized> ::core::borrow::Borrow<T> for $Handle<T, L> {
             fn borrow(&self) -> &T {
                 self
             }
         }
 
-        impl<T: ::core::fmt::Debug, L: $crate::Lifecycle<T>> ::core::fmt::Debug for $Handle<T, L> {
+        impl<T: ::core::fmt::Debug, L: $crate::Recycle<T> + ?Sized> ::core::fmt::Debug
+            for $Handle<T, L>
+        {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 ::core::fmt::Debug::fmt(&**self, f)
             }
         }
 
-        impl<T: ::core::fmt::Display, L: $crate::Lifecycle<T>> ::core::fmt::Display
+        impl<T: ::core::fmt::Display, L: $crate::Recycle<T> + ?Sized> ::core::fmt::Display
             for $Handle<T, L>
         {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -270,13 +280,13 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<T, L: $crate::Lifecycle<T>> ::core::fmt::Pointer for $Handle<T, L> {
+        impl<T, L: $crate::Recycle<T> + ?Sized> ::core::fmt::Pointer for $Handle<T, L> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 ::core::fmt::Pointer::fmt(&(&raw const **self), f)
             }
         }
 
-        impl<T: PartialEq, L: $crate::Lifecycle<T>> PartialEq for $Handle<T, L> {
+        impl<T: PartialEq, L: $crate::Recycle<T> + ?Sized> PartialEq for $Handle<T, L> {
             fn eq(&self, other: &Self) -> bool {
                 **self == **other
             }
@@ -288,9 +298,9 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<T: Eq, L: $crate::Lifecycle<T>> Eq for $Handle<T, L> {}
+        impl<T: Eq, L: $crate::Recycle<T> + ?Sized> Eq for $Handle<T, L> {}
 
-        impl<T: PartialOrd, L: $crate::Lifecycle<T>> PartialOrd for $Handle<T, L> {
+        impl<T: PartialOrd, L: $crate::Recycle<T> + ?Sized> PartialOrd for $Handle<T, L> {
             fn partial_cmp(&self, other: &Self) -> Option<::core::cmp::Ordering> {
                 (**self).partial_cmp(&**other)
             }
@@ -312,19 +322,21 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<T: Ord, L: $crate::Lifecycle<T>> Ord for $Handle<T, L> {
+        impl<T: Ord, L: $crate::Recycle<T> + ?Sized> Ord for $Handle<T, L> {
             fn cmp(&self, other: &Self) -> ::core::cmp::Ordering {
                 (**self).cmp(&**other)
             }
         }
 
-        impl<T: ::core::hash::Hash, L: $crate::Lifecycle<T>> ::core::hash::Hash for $Handle<T, L> {
+        impl<T: ::core::hash::Hash, L: $crate::Recycle<T> + ?Sized> ::core::hash::Hash
+            for $Handle<T, L>
+        {
             fn hash<H: ::core::hash::Hasher>(&self, state: &mut H) {
                 (**self).hash(state);
             }
         }
 
-        impl<T: ::core::error::Error, L: $crate::Lifecycle<T>> ::core::error::Error
+        impl<T: ::core::error::Error, L: $crate::Recycle<T> + ?Sized> ::core::error::Error
             for $Handle<T, L>
         {
             fn source(&self) -> Option<&(dyn ::core::error::Error + 'static)> {
@@ -338,7 +350,7 @@ macro_rules! forward_to_object {
         }
 
         #[cfg(all(feature = "std", unix))]
-        impl<T: ::std::os::fd::AsFd, L: $crate::Lifecycle<T>> ::std::os::fd::AsFd
+        impl<T: ::std::os::fd::AsFd, L: $crate::Recycle<T> + ?Sized> ::std::os::fd::AsFd
             for $Handle<T, L>
         {
             fn as_fd(&self) -> ::std::os::fd::BorrowedFd<'_> {
@@ -347,7 +359,7 @@ macro_rules! forward_to_object {
         }
 
         #[cfg(all(feature = "std", unix))]
-        impl<T: ::std::os::fd::AsRawFd, L: $crate::Lifecycle<T>> ::std::os::fd::AsRawFd
+        impl<T: ::std::os::fd::AsRawFd, L: $crate::Recycle<T> + ?Sized> ::std::os::fd::AsRawFd
             for $Handle<T, L>
         {
             fn as_raw_fd(&self) -> ::std::os::fd::RawFd {
@@ -356,7 +368,7 @@ macro_rules! forward_to_object {
         }
 
         #[cfg(all(feature = "std", windows))]
-        impl<T: ::std::os::windows::io::AsHandle, L: $crate::Lifecycle<T>>
+        impl<T: ::std::os::windows::io::AsHandle, L: $crate::Recycle<T> + ?Sized>
             ::std::os::windows::io::AsHandle for $Handle<T, L>
         {
             fn as_handle(&self) -> ::std::os::windows::io::BorrowedHandle<'_> {
@@ -365,7 +377,7 @@ macro_rules! forward_to_object {
         }
 
         #[cfg(all(feature = "std", windows))]
-        impl<T: ::std::os::windows::io::AsSocket, L: $crate::Lifecycle<T>>
+        impl<T: ::std::os::windows::io::AsSocket, L: $crate::Recycle<T> + ?Sized>
             ::std::os::windows::io::AsSocket for $Handle<T, L>
         {
             fn as_socket(&self) -> ::std::os::windows::io::BorrowedSocket<'_> {
@@ -374,7 +386,9 @@ macro_rules! forward_to_object {
         }
 
         #[cfg(feature = "serde")]
-        impl<T: ::serde::Serialize, L: $crate::Lifecycle<T>> ::serde::Serialize for $Handle<T, L> {
+        impl<T: ::serde::Serialize, L: $crate::Recycle<T> + ?Sized> ::serde::Serialize
+            for $Handle<T, L>
+        {
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 (**self).serialize(serializer)
             }

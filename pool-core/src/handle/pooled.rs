@@ -6,7 +6,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::SharedPooled;
 use super::forward::forward_to_object;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Recycle};
 use crate::object::{Acquired, Object};
 use crate::pool::Pool;
 use crate::shared::Shared;
@@ -42,18 +42,18 @@ use crate::shared::Shared;
 // Invariant in `T`, other than `Box`: the object outlives the handle in the pool, so it must not be replaced by
 // a value that lives less long.
 #[repr(transparent)]
-pub struct Pooled<T, L: Lifecycle<T> = Derived> {
+pub struct Pooled<T, L: Recycle<T> + ?Sized = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }
 
 // As for `Box`.
-impl<T: UnwindSafe, L: Lifecycle<T>> UnwindSafe for Pooled<T, L> {}
-impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for Pooled<T, L> {}
+impl<T: UnwindSafe, L: Recycle<T> + ?Sized> UnwindSafe for Pooled<T, L> {}
+impl<T: RefUnwindSafe, L: Recycle<T> + ?Sized> RefUnwindSafe for Pooled<T, L> {}
 // Moving the handle does not move the object. (The object is never pinned by it: a reset gets `&mut
 // T`, so there is no `Pin<Pooled<T>>` of a `T` that is not `Unpin`.)
-impl<T, L: Lifecycle<T>> Unpin for Pooled<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> Unpin for Pooled<T, L> {}
 
-impl<T, L: Lifecycle<T>> Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
     #[inline(always)]
     pub(crate) fn new(object: Object<T, Shared<T, L>>) -> Self {
         Pooled {
@@ -148,7 +148,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Deref for Pooled<T, L> {
     type Target = T;
 
     #[inline(always)]
@@ -157,7 +157,7 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> DerefMut for Pooled<T, L> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.acquired

@@ -5,7 +5,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::Pooled;
 use super::forward::forward_to_object;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Recycle};
 use crate::object::{Acquired, RefCounted};
 use crate::shared::Shared;
 
@@ -37,16 +37,16 @@ use crate::shared::Shared;
 /// }
 /// assert_eq!(pool.in_use(), 0);
 /// ```
-pub struct SharedPooled<T, L: Lifecycle<T> = Derived> {
+pub struct SharedPooled<T, L: Recycle<T> + ?Sized = Derived> {
     counted: RefCounted<T, Shared<T, L>>,
 }
 
 // As for `Arc`.
-impl<T: RefUnwindSafe, L: Lifecycle<T>> UnwindSafe for SharedPooled<T, L> {}
-impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for SharedPooled<T, L> {}
-impl<T, L: Lifecycle<T>> Unpin for SharedPooled<T, L> {}
+impl<T: RefUnwindSafe, L: Recycle<T> + ?Sized> UnwindSafe for SharedPooled<T, L> {}
+impl<T: RefUnwindSafe, L: Recycle<T> + ?Sized> RefUnwindSafe for SharedPooled<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> Unpin for SharedPooled<T, L> {}
 
-impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> SharedPooled<T, L> {
     pub(super) fn new(object: Acquired<T, Shared<T, L>>) -> Self {
         SharedPooled {
             counted: RefCounted::new(object),
@@ -84,7 +84,7 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Clone for SharedPooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Clone for SharedPooled<T, L> {
     /// One more handle of the same object.
     fn clone(&self) -> Self {
         SharedPooled {
@@ -93,7 +93,7 @@ impl<T, L: Lifecycle<T>> Clone for SharedPooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Deref for SharedPooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Deref for SharedPooled<T, L> {
     type Target = T;
 
     #[inline]
@@ -102,7 +102,7 @@ impl<T, L: Lifecycle<T>> Deref for SharedPooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> From<Pooled<T, L>> for SharedPooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> From<Pooled<T, L>> for SharedPooled<T, L> {
     fn from(handle: Pooled<T, L>) -> Self {
         Pooled::into_shared(handle)
     }

@@ -22,7 +22,9 @@ mod shared;
 mod pool;
 mod pooled;
 mod stack;
+mod entry;
 
 pub use builder::Builder;
+pub use entry::{Entry, VacantEntry};
 pub use pool::Pool;
 pub use pooled::Pooled;

@@ -5,11 +5,11 @@ use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::shared::{Drained, Shared};
-use super::{Builder, Pooled};
+use super::{Builder, Entry, Pooled};
 use crate::config::{Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
-use crate::lifecycle::{Derived, Hooks, Lifecycle};
-use crate::object::{Object, SharedRef};
+use crate::lifecycle::{Derived, Hooks, Lifecycle, Recycle};
+use crate::object::SharedRef;
 use crate::poolable::Poolable;
 use crate::stats::Stats;
 use crate::trace;
@@ -25,13 +25,13 @@ use crate::trace;
 /// let pool = pool_core::unsync::Pool::<String>::new();
 /// std::thread::spawn(move || drop(pool)); // cannot be sent between threads safely
 /// ```
-pub struct Pool<T, L: Lifecycle<T> = Derived> {
+pub struct Pool<T, L: Recycle<T> + ?Sized = Derived> {
     shared: SharedRef<T, Shared<T, L>>,
 }
 
 // A hook that panics loses its object, and nothing else of the pool can be seen half done.
-impl<T, L: Lifecycle<T>> UnwindSafe for Pool<T, L> {}
-impl<T, L: Lifecycle<T>> RefUnwindSafe for Pool<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> UnwindSafe for Pool<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for Pool<T, L> {}
 
 impl<T: Poolable> Pool<T> {
     /// A pool with every choice at its default: no bound, nothing made yet.
@@ -64,20 +64,21 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn builder_for(lifecycle: L) -> Builder<T, L> {
         Builder::new(lifecycle)
     }
+}
 
-    pub(super) fn from_config(config: Config, lifecycle: L) -> Self {
-        let prefill = config.prefill;
-        let pool = Pool {
-            shared: SharedRef::<T, Shared<T, L>>::new(config, lifecycle),
-        };
-        pool.reserve(prefill);
-        pool
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
+    pub(super) fn from_config(config: Config, hooks: L::Hooks) -> Self {
+        Pool {
+            shared: SharedRef::<T, Shared<T, L>>::new(config, hooks),
+        }
     }
 
     pub(super) fn from_shared(shared: SharedRef<T, Shared<T, L>>) -> Self {
         Pool { shared }
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Takes an idle object, or makes one.
     ///
     /// # Panics
@@ -92,6 +93,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             Ok(object) => object,
             Err(error) => self.refuse(error),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make(&self) -> Result<Pooled<T, L>, AcquireError> {
+        self.try_entry_slow().map(Entry::or_create)
     }
 
     #[cold]
@@ -121,7 +128,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             None => self.make(),
         }
     }
+}
 
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Takes an idle object. Never makes one.
     ///
     /// # Errors
@@ -167,18 +176,35 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn make(&self) -> Result<Pooled<T, L>, AcquireError> {
-        let object = match self.shared.pop_to_reset() {
-            Some(object) => object.reset_or_remake(),
-            None => self.create().inspect_err(|&error| self.tell(error))?,
-        };
-        Ok(Pooled::new(object))
+    /// An idle object, or a place for one that the caller makes.
+    ///
+    /// With [`ResetOn::Acquire`], an idle object found not reusable is dropped, and its place is what is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted) at the bound; [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
+    /// returned.
+    pub fn try_entry(&self) -> Result<Entry<T, L>, AcquireError> {
+        match self.take_idle() {
+            Some(object) => Ok(Entry::Idle(object)),
+            None => self.try_entry_slow(),
+        }
     }
 
-    fn create(&self) -> Result<Object<T, Shared<T, L>>, AcquireError> {
-        Ok(self.shared.try_acquire_permit()?.vacancy().create())
+    #[cold]
+    #[inline(never)]
+    fn try_entry_slow(&self) -> Result<Entry<T, L>, AcquireError> {
+        if let Some(object) = self.shared.pop_to_reset() {
+            return Ok(Entry::reset(object));
+        }
+        let permit = self.shared.try_acquire_permit();
+        permit
+            .map(Entry::vacant)
+            .inspect_err(|&error| self.tell(error))
     }
 
     /// Adopts a value made elsewhere, as if the pool had made it.
@@ -192,7 +218,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             Err(reason) => Err(AttachError::new(value, reason)),
         }
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Makes objects until `n` are idle; objects in use do not count. Returns how many are idle now:
     /// fewer than `n` only if the bound or `max_idle` does not allow as many, or the pool is closed.
     ///
@@ -203,9 +231,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         let n = n.min(self.shared.config.max_idle.unwrap_or(usize::MAX));
         // Counted once: what hooks take meanwhile is theirs.
         for _ in self.idle()..n {
-            let Ok(mut object) = self.create() else {
+            let Ok(permit) = self.shared.try_acquire_permit() else {
                 break;
             };
+            let mut object = permit.vacancy().create();
             if self.shared.config.reset_on == ResetOn::Acquire {
                 object.set_never_acquired();
             }
@@ -213,7 +242,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
         self.idle()
     }
+}
 
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Drops idle objects until at most `keep` are left, the longest idle first, and frees
     /// the chunks of memory that hold no object any more.
     ///
@@ -279,7 +310,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Clone for Pool<T, L> {
     fn clone(&self) -> Self {
         Pool {
             shared: self.shared.clone(),
@@ -287,7 +318,7 @@ impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> fmt::Debug for Pool<T, L> {
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Pool<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
             .field("name", &self.name())

@@ -6,7 +6,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use super::Pool;
 use super::shared::Shared;
 use crate::handle::forward::forward_to_object;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Recycle};
 use crate::object::{Acquired, Object};
 
 /// An object of a pool for one thread, given back when this is dropped. As
@@ -20,15 +20,15 @@ use crate::object::{Acquired, Object};
 /// std::thread::spawn(move || drop(name)); // cannot be sent between threads safely
 /// ```
 // Invariant in `T`, as `pool_core::Pooled` is. Neither `Send` nor `Sync`, as a raw pointer is not.
-pub struct Pooled<T, L: Lifecycle<T> = Derived> {
+pub struct Pooled<T, L: Recycle<T> + ?Sized = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }
 
-impl<T: UnwindSafe, L: Lifecycle<T>> UnwindSafe for Pooled<T, L> {}
-impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for Pooled<T, L> {}
-impl<T, L: Lifecycle<T>> Unpin for Pooled<T, L> {}
+impl<T: UnwindSafe, L: Recycle<T> + ?Sized> UnwindSafe for Pooled<T, L> {}
+impl<T: RefUnwindSafe, L: Recycle<T> + ?Sized> RefUnwindSafe for Pooled<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> Unpin for Pooled<T, L> {}
 
-impl<T, L: Lifecycle<T>> Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
     #[inline(always)]
     pub(super) fn new(object: Object<T, Shared<T, L>>) -> Self {
         Pooled {
@@ -58,7 +58,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Deref for Pooled<T, L> {
     type Target = T;
 
     #[inline(always)]
@@ -67,7 +67,7 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> DerefMut for Pooled<T, L> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.acquired
