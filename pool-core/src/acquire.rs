@@ -6,9 +6,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::central::{IdleWaiterId, WaiterId};
+use crate::entry::Entry;
 use crate::error::AcquireError;
 use crate::handle::Pooled;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Lifecycle, Recycle};
 use crate::pool::Pool;
 
 /// An object to come; from [`Pool::acquire_async`].
@@ -17,15 +18,15 @@ use crate::pool::Pool;
 /// not polled keeps its object, which [`Pool::in_use`] counts. Forgotten (`mem::forget`), it keeps its place in the
 /// queue, and what it is granted there, for ever.
 #[must_use = "a future does nothing unless it is awaited"]
-pub struct Acquire<'a, T, L: Lifecycle<T> = Derived> {
-    pool: &'a Pool<T, L>,
-    /// The place in the queue, while there is one to give up.
-    waiter: Option<WaiterId>,
+pub struct Acquire<'a, T, L: Recycle<T> + ?Sized = Derived> {
+    waiting: Waiting<'a, T, L>,
 }
 
 impl<'a, T, L: Lifecycle<T>> Acquire<'a, T, L> {
     pub(crate) fn new(pool: &'a Pool<T, L>) -> Self {
-        Acquire { pool, waiter: None }
+        Acquire {
+            waiting: Waiting::new(pool),
+        }
     }
 }
 
@@ -33,42 +34,35 @@ impl<T, L: Lifecycle<T>> Future for Acquire<'_, T, L> {
     type Output = Result<Pooled<T, L>, AcquireError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let pool = self.pool;
-        pool.poll_acquire(&mut self.waiter, cx.waker())
+        Pin::new(&mut self.waiting)
+            .poll(cx)
+            .map_ok(Entry::or_create)
     }
 }
 
-impl<T, L: Lifecycle<T>> Drop for Acquire<'_, T, L> {
-    fn drop(&mut self) {
-        if let Some(waiter) = self.waiter.take() {
-            self.pool.cancel_acquire(waiter);
-        }
-    }
-}
-
-impl<T, L: Lifecycle<T>> fmt::Debug for Acquire<'_, T, L> {
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Acquire<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Acquire")
-            .field("waiting", &self.waiter.is_some())
+            .field("waiting", &self.waiting.waiter.is_some())
             .finish_non_exhaustive()
     }
 }
 
 /// Ready when no object is in use; from [`Pool::wait_idle_async`].
 #[must_use = "a future does nothing unless it is awaited"]
-pub struct WaitIdle<'a, T, L: Lifecycle<T> = Derived> {
+pub struct WaitIdle<'a, T, L: Recycle<T> + ?Sized = Derived> {
     pool: &'a Pool<T, L>,
     /// The place among those who wait, while there is one to give up.
     waiter: Option<IdleWaiterId>,
 }
 
-impl<'a, T, L: Lifecycle<T>> WaitIdle<'a, T, L> {
+impl<'a, T, L: Recycle<T> + ?Sized> WaitIdle<'a, T, L> {
     pub(crate) fn new(pool: &'a Pool<T, L>) -> Self {
         WaitIdle { pool, waiter: None }
     }
 }
 
-impl<T, L: Lifecycle<T>> Future for WaitIdle<'_, T, L> {
+impl<T, L: Recycle<T> + ?Sized> Future for WaitIdle<'_, T, L> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -77,7 +71,7 @@ impl<T, L: Lifecycle<T>> Future for WaitIdle<'_, T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Drop for WaitIdle<'_, T, L> {
+impl<T, L: Recycle<T> + ?Sized> Drop for WaitIdle<'_, T, L> {
     fn drop(&mut self) {
         if let Some(waiter) = self.waiter.take() {
             self.pool.cancel_idle(waiter);
@@ -85,10 +79,40 @@ impl<T, L: Lifecycle<T>> Drop for WaitIdle<'_, T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> fmt::Debug for WaitIdle<'_, T, L> {
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for WaitIdle<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitIdle")
             .field("waiting", &self.waiter.is_some())
             .finish_non_exhaustive()
+    }
+}
+
+/// An entry to come: what every wait of a task for one object is.
+pub(crate) struct Waiting<'a, T, L: Recycle<T> + ?Sized> {
+    pool: &'a Pool<T, L>,
+    /// The place in the queue, while there is one to give up.
+    waiter: Option<WaiterId>,
+}
+
+impl<'a, T, L: Recycle<T> + ?Sized> Waiting<'a, T, L> {
+    pub(crate) fn new(pool: &'a Pool<T, L>) -> Self {
+        Waiting { pool, waiter: None }
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> Future for Waiting<'_, T, L> {
+    type Output = Result<Entry<T, L>, AcquireError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let pool = self.pool;
+        pool.poll_entry(&mut self.waiter, cx.waker())
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> Drop for Waiting<'_, T, L> {
+    fn drop(&mut self) {
+        if let Some(waiter) = self.waiter.take() {
+            self.pool.cancel_wait(waiter);
+        }
     }
 }

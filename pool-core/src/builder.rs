@@ -5,10 +5,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::config::{Backend, PoolConfig, ResetOn};
-use crate::error::BuildError;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::error::{BuildError, BuildErrorKind};
+use crate::lifecycle::{Derived, Lifecycle, Recycle, WithoutCreate};
 use crate::memory::Memory;
 use crate::pool::Pool;
+use crate::shared::Fast;
 
 /// Collects the choices of a pool; from [`Pool::builder`].
 ///
@@ -34,17 +35,17 @@ use crate::pool::Pool;
 /// # Ok::<(), pool_core::BuildError>(())
 /// ```
 #[must_use = "a builder does nothing until `build`"]
-pub struct Builder<T, L = Derived> {
-    lifecycle: L,
+pub struct Builder<T, L: Recycle<T> + ?Sized = Derived> {
+    hooks: L::Hooks,
     choices: PoolConfig,
     memory: Memory,
     _makes: PhantomData<fn() -> T>,
 }
 
-impl<T, L: Lifecycle<T>> Builder<T, L> {
-    pub(crate) fn new(lifecycle: L) -> Self {
+impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
+    pub(crate) fn new(hooks: L::Hooks) -> Self {
         Builder {
-            lifecycle,
+            hooks,
             choices: PoolConfig::default(),
             memory: Memory::default(),
             _makes: PhantomData,
@@ -97,13 +98,6 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     /// A hard bound on objects alive, idle ones included, on every backend. Default: none.
     pub fn capacity(mut self, objects: usize) -> Self {
         self.choices.capacity = Some(objects);
-        self
-    }
-
-    /// How many objects to make at once, in [`build`](Self::build). Default: none. A
-    /// [`Heap`](Backend::Heap) pool keeps nothing idle, and makes none.
-    pub fn prefill(mut self, objects: usize) -> Self {
-        self.choices.prefill = Some(objects);
         self
     }
 
@@ -165,6 +159,15 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         self.choices.name = Some(name.into());
         self
     }
+}
+
+impl<T, L: Lifecycle<T>> Builder<T, L> {
+    /// How many objects to make at once, in [`build`](Self::build). Default: none. A
+    /// [`Heap`](Backend::Heap) pool keeps nothing idle, and makes none.
+    pub fn prefill(mut self, objects: usize) -> Self {
+        self.choices.prefill = Some(objects);
+        self
+    }
 
     /// Makes the pool.
     ///
@@ -178,14 +181,49 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     ///
     /// If making an object for `prefill` does; objects made before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
-        Ok(Pool::from_config(
-            self.choices.check::<T>(self.memory)?,
-            self.lifecycle,
-        ))
+        let config = self.choices.check::<T>(self.memory)?;
+        let prefill = config.0.prefill;
+        let fast = Fast::creating(&config.0);
+        let pool = Pool::from_config(config, self.hooks, fast);
+        pool.reserve(prefill);
+        Ok(pool)
     }
 }
 
-impl<T, L> fmt::Debug for Builder<T, L> {
+impl<T, R: Fn(&mut T)> Builder<T, WithoutCreate<R>> {
+    /// Makes the pool, empty.
+    ///
+    /// # Errors
+    ///
+    /// As for a pool that makes objects; and if a [`PoolConfig`] asked for a prefill.
+    pub fn build(self) -> Result<Pool<T, WithoutCreate<R>>, BuildError> {
+        let (config, chunks) = self.choices.check::<T>(self.memory)?;
+        match config.prefill {
+            0 => {
+                let fast = Fast::new(&config);
+                Ok(Pool::from_config((config, chunks), self.hooks, fast))
+            }
+            prefill => Err(BuildErrorKind::PrefillWithoutCreate { prefill }.into()),
+        }
+    }
+}
+
+/// Of the same choices. The name goes with them: a second pool may want one of its own.
+impl<T, L: Recycle<T> + ?Sized> Clone for Builder<T, L>
+where
+    L::Hooks: Clone,
+{
+    fn clone(&self) -> Self {
+        Builder {
+            hooks: self.hooks.clone(),
+            choices: self.choices.clone(),
+            memory: self.memory.clone(),
+            _makes: PhantomData,
+        }
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Builder<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("choices", &self.choices)

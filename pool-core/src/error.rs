@@ -45,6 +45,10 @@ pub(crate) enum BuildErrorKind {
         prefill: usize,
         capacity: usize,
     },
+    #[cfg_attr(not(feature = "std"), allow(dead_code))] // Only pools for many threads are made so.
+    PrefillWithoutCreate {
+        prefill: usize,
+    },
     PrefillAboveMaxIdle {
         prefill: usize,
         max_idle: usize,
@@ -100,6 +104,11 @@ impl fmt::Display for BuildError {
                 f,
                 "prefill {prefill} exceeds capacity {capacity}: lower the prefill or raise the \
                  capacity"
+            ),
+            BuildErrorKind::PrefillWithoutCreate { prefill } => write!(
+                f,
+                "prefill {prefill} for a pool that cannot create: drop the prefill, and attach objects \
+                 once the pool is built"
             ),
             BuildErrorKind::PrefillAboveMaxIdle { prefill, max_idle } => write!(
                 f,

@@ -115,6 +115,7 @@ mod config;
 mod memory;
 #[cfg(feature = "std")]
 mod pool;
+mod entry;
 #[cfg(feature = "async")]
 mod acquire;
 #[cfg(feature = "std")]
@@ -150,12 +151,14 @@ pub use builder::Builder;
 #[cfg(feature = "std")]
 pub use central::trim::TrimPolicy;
 pub use config::{Backend, PoolConfig, ResetOn};
+#[cfg(feature = "std")]
+pub use entry::{Entry, VacantEntry};
 pub use error::{
     AcquireError, AttachError, BuildError, ParseBackendError, ParseResetOnError, WaitIdleError,
 };
 #[cfg(feature = "std")]
 pub use handle::{Burst, Pooled, SharedPooled};
-pub use lifecycle::{Derived, Hooks, Lifecycle};
+pub use lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use memory::Huge;
 pub use memory::Memory;

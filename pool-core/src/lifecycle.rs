@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use core::fmt;
+use core::marker::PhantomData;
 
 use crate::poolable::{Place, Poolable, Ready};
 
@@ -60,6 +61,72 @@ pub trait Lifecycle<T> {
     #[inline]
     fn create_in<'a>(&self, place: Place<'a, T>) -> Ready<'a, T> {
         place.write(self.create())
+    }
+}
+
+/// What a pool asks of its lifecycle when an object comes back: implemented for every [`Lifecycle`], and for
+/// [`WithoutCreate`], which makes no objects. Not to be implemented by hand.
+///
+/// A function that works with either kind of pool asks for `L: Recycle<T> + ?Sized`.
+pub trait Recycle<T> {
+    /// What the pool holds: the lifecycle itself, if it is a value.
+    type Hooks;
+
+    #[doc(hidden)]
+    fn recycle(hooks: &Self::Hooks, object: &mut T);
+
+    #[doc(hidden)]
+    fn passes(hooks: &Self::Hooks, object: &T) -> bool;
+}
+
+impl<T, L: Lifecycle<T>> Recycle<T> for L {
+    type Hooks = L;
+
+    #[inline(always)]
+    fn recycle(hooks: &L, object: &mut T) {
+        hooks.reset(object);
+    }
+
+    #[inline(always)]
+    fn passes(hooks: &L, object: &T) -> bool {
+        hooks.is_reusable(object)
+    }
+}
+
+/// The lifecycle of a pool that makes no objects itself: they come in through [`Entry`](crate::Entry) or
+/// `attach`. From [`Pool::builder_without_create`](crate::Pool::builder_without_create).
+///
+/// Names a type of pool; there are no values of it. Such a pool has no `acquire`:
+///
+/// ```compile_fail,E0599
+/// use pool_core::Pool;
+///
+/// let pool = Pool::<String, _>::builder_without_create(String::clear).build().unwrap();
+/// pool.acquire(); // its trait bounds are not satisfied
+/// ```
+pub struct WithoutCreate<R> {
+    _reset: PhantomData<R>,
+    // Without a size, as no `Lifecycle` is that a pool holds: so this is known to be none of them.
+    _no_value: [()],
+}
+
+impl<T, R: Fn(&mut T)> Recycle<T> for WithoutCreate<R> {
+    type Hooks = R;
+
+    #[inline(always)]
+    fn recycle(reset: &R, object: &mut T) {
+        reset(object);
+    }
+
+    #[inline(always)]
+    fn passes(_reset: &R, _object: &T) -> bool {
+        true
+    }
+}
+
+impl<R> fmt::Debug for WithoutCreate<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WithoutCreate").finish_non_exhaustive()
     }
 }
 

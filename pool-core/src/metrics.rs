@@ -5,7 +5,7 @@
 
 use ::metrics::{SharedString, counter, describe_counter, describe_gauge, gauge};
 
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::Recycle;
 use crate::pool::Pool;
 use crate::stats::Stats;
 use crate::unsync;
@@ -105,7 +105,7 @@ fn record(name: Option<&str>, capacity: Option<usize>, stats: &Stats) {
     }
 }
 
-impl<T, L: Lifecycle<T>> Pool<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Hands the pool's [`stats`](Self::stats) to the recorder of the `metrics` facade, if one is
     /// installed; to be called from a timer. Costs what `stats` does, and the recorder's time for ten
     /// metrics; acquires and releases pay nothing.
@@ -132,7 +132,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> unsync::Pool<T, L> {
+impl<T, L: Recycle<T> + ?Sized> unsync::Pool<T, L> {
     /// As [`pool_core::Pool::record_metrics`](Pool::record_metrics).
     pub fn record_metrics(&self) {
         record(self.name(), self.capacity(), &self.stats());

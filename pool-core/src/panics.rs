@@ -17,23 +17,23 @@ use self::passed_on::call;
 pub(crate) use self::passed_on::{
     FirstPanic, OnPanic, Panic, for_each_despite_panics, unless_unwinding,
 };
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::Recycle;
 
 /// Asks the hooks: resets the object, if `reset`, and validates it. An error is a hook's panic.
 ///
 /// Costs nothing when nothing panics. (A guard that the panic drops could not keep it from going on
 /// while the thread unwinds already, and to ask beforehand whether it does is a load per release.)
 #[inline(always)]
-pub(crate) fn reset_and_validate<T, L: Lifecycle<T>>(
-    lifecycle: &L,
+pub(crate) fn reset_and_validate<T, L: Recycle<T> + ?Sized>(
+    hooks: &L::Hooks,
     object: &mut T,
     reset: bool,
 ) -> Result<bool, Panic> {
     call(|| {
         if reset {
-            lifecycle.reset(object);
+            L::recycle(hooks, object);
         }
-        lifecycle.is_reusable(object)
+        L::passes(hooks, object)
     })
 }
 

@@ -8,18 +8,19 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "async")]
-use crate::acquire::{Acquire, WaitIdle};
+use crate::acquire::{Acquire, WaitIdle, Waiting};
 use crate::builder::Builder;
 use crate::central::trim::{TrimPolicy, TrimTarget};
 #[cfg(feature = "async")]
 use crate::central::{IdleWaiterId, WaiterId};
 use crate::config::{Backend, Config, ResetOn};
+use crate::entry::Entry;
 use crate::error::{AcquireError, AttachError, WaitIdleError};
 use crate::handle::{Burst, Pooled};
-use crate::lifecycle::{Derived, Hooks, Lifecycle};
+use crate::lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
 use crate::object::{Chunks, Object, Reclaimed, SharedRef};
 use crate::poolable::Poolable;
-use crate::shared::{Miss, Shared, Taken, TakenMany};
+use crate::shared::{Fast, Miss, Shared, Taken, TakenMany};
 use crate::stats::Stats;
 use crate::trace;
 
@@ -57,19 +58,21 @@ use crate::trace;
 /// assert_eq!(pool.stats().created, 1);
 /// # Ok::<(), pool_core::BuildError>(())
 /// ```
-pub struct Pool<T, L: Lifecycle<T> = Derived> {
+pub struct Pool<T, L: Recycle<T> + ?Sized = Derived> {
     shared: SharedRef<T, Shared<T, L>>,
 }
 
 // If a hook panics, its object is dropped, and nothing else of the pool can be seen half done.
-impl<T, L: Lifecycle<T>> UnwindSafe for Pool<T, L> {}
-impl<T, L: Lifecycle<T>> RefUnwindSafe for Pool<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> UnwindSafe for Pool<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for Pool<T, L> {}
 
 impl<T: Poolable> Pool<T> {
     /// A pool with every choice at its default: [`Backend::Batched`], no bound, nothing made yet.
     #[must_use]
     pub fn new() -> Self {
-        Pool::from_config((Config::default(), Chunks::new()), Derived)
+        let config = Config::default();
+        let fast = Fast::creating(&config);
+        Pool::from_config((config, Chunks::new()), Derived, fast)
     }
 
     /// Chooses backend, bound and the rest.
@@ -156,25 +159,49 @@ impl<T> FnPool<T> {
     }
 }
 
+impl<T, R: Fn(&mut T)> Pool<T, WithoutCreate<R>> {
+    /// Like [`builder`](Pool::builder), for a pool that makes no objects itself: it has [`entry`](Self::entry) and
+    /// its like, and no `acquire`. `reset` puts a used object back to the state that its next user expects.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<Vec<u8>, _>::builder_without_create(|buffer| buffer.clear()).build()?;
+    /// let buffer = pool.entry()?.or_insert_with(|| Vec::with_capacity(1500));
+    /// assert!(buffer.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder_without_create(reset: R) -> Builder<T, WithoutCreate<R>> {
+        Builder::new(reset)
+    }
+}
+
 impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Like [`builder`](Pool::builder), with a custom [`Lifecycle`].
     pub fn builder_for(lifecycle: L) -> Builder<T, L> {
         Builder::new(lifecycle)
     }
+}
 
-    pub(crate) fn from_config((config, chunks): (Config, Chunks<T>), lifecycle: L) -> Self {
-        let prefill = config.prefill;
-        let pool = Pool {
-            shared: SharedRef::<T, Shared<T, L>>::new(config, chunks, lifecycle),
-        };
-        pool.reserve(prefill);
-        pool
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
+    pub(crate) fn from_config(
+        config: (Config, Chunks<T>),
+        hooks: L::Hooks,
+        fast: Fast<T, L>,
+    ) -> Self {
+        Pool {
+            shared: SharedRef::<T, Shared<T, L>>::new(config, hooks, fast),
+        }
     }
 
     pub(crate) fn from_shared(shared: SharedRef<T, Shared<T, L>>) -> Self {
         Pool { shared }
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Takes an idle object, or makes one; at the bound, waits for one to come back. Waiting threads and tasks are
     /// served first in, first out.
     ///
@@ -236,7 +263,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             Err(missed) => self.acquire_slow(missed, Wait::Never),
         }
     }
+}
 
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Takes an idle object. Never makes one, never waits.
     ///
     /// With [`ResetOn::Acquire`], an idle object found not reusable is discarded, and another is looked for. (The other
@@ -255,10 +284,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.shared.pop_hit() {
             Ok(object) => Ok(Pooled::new(object)),
-            Err(missed) => self.acquire_slow(missed, Wait::IdleOnly),
+            Err(missed) => self.try_acquire_idle_slow(missed),
         }
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// As [`acquire`](Self::acquire), waiting no longer than `timeout`.
     ///
     /// An object that comes back just as the time is up is either acquired or passed on, never
@@ -276,13 +307,81 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
             Ok(object) => Ok(object),
-            Err(missed) => self.acquire_slow(
-                missed,
-                Instant::now()
-                    .checked_add(timeout)
-                    .map_or(Wait::Forever, Wait::Until),
-            ),
+            Err(missed) => self.acquire_slow(missed, Wait::at_most(timeout)),
         }
+    }
+
+    #[inline(never)]
+    fn acquire_slow(&self, missed: Miss<'_>, wait: Wait) -> Result<Pooled<T, L>, AcquireError> {
+        self.entry_slow(missed, wait).map(Entry::or_create)
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
+    /// An idle object, or a place for one that the caller makes: at the bound, waits for either as
+    /// [`acquire`](Pool::acquire) does, in the same queue.
+    ///
+    /// With [`ResetOn::Acquire`], an idle object found not reusable is dropped, and its place is what is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
+    /// returned.
+    pub fn entry(&self) -> Result<Entry<T, L>, AcquireError> {
+        self.entry_with(Wait::Forever)
+    }
+
+    /// As [`entry`](Self::entry), without waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted), as exact as that of [`try_acquire`](Pool::try_acquire);
+    /// [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// As [`entry`](Self::entry).
+    pub fn try_entry(&self) -> Result<Entry<T, L>, AcquireError> {
+        self.entry_with(Wait::Never)
+    }
+
+    /// As [`entry`](Self::entry), waiting no longer than `timeout`. (What the caller takes to make the object does
+    /// not count.)
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](AcquireError::Timeout); [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// As [`entry`](Self::entry).
+    pub fn entry_timeout(&self, timeout: Duration) -> Result<Entry<T, L>, AcquireError> {
+        self.entry_with(Wait::at_most(timeout))
+    }
+
+    fn entry_with(&self, wait: Wait) -> Result<Entry<T, L>, AcquireError> {
+        match self.acquire_hit() {
+            Ok(handle) => Ok(Entry::Idle(handle)),
+            Err(missed) => self.entry_slow(missed, wait),
+        }
+    }
+
+    /// As [`entry`](Self::entry), as a future: see [`acquire_async`](Pool::acquire_async).
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// When polled, as [`entry`](Self::entry).
+    #[cfg(feature = "async")]
+    pub async fn entry_async(&self) -> Result<Entry<T, L>, AcquireError> {
+        Waiting::new(self).await
     }
 
     /// An object by the backend's fast path: mostly from the calling thread's cache.
@@ -295,42 +394,52 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         object.map(Pooled::new)
     }
 
+    /// An object, or a place for one, as `wait` says.
     #[inline(never)]
-    fn acquire_slow(&self, mut missed: Miss<'_>, wait: Wait) -> Result<Pooled<T, L>, AcquireError> {
+    fn entry_slow(&self, missed: Miss<'_>, wait: Wait) -> Result<Entry<T, L>, AcquireError> {
+        match self.shared.take(missed, true) {
+            Taken::Exhausted => {
+                trace::exhausted(&self.shared.config, 1);
+                let deadline = match wait {
+                    Wait::Never => return Err(AcquireError::Exhausted),
+                    Wait::Until(deadline) => Some(deadline),
+                    Wait::Forever => None,
+                };
+                self.entry_of(self.shared.wait_for_one(deadline)?)
+            }
+            taken => self.entry_of(taken),
+        }
+    }
+
+    /// The entry of what was taken. An idle object that is reset only now and turns out not to be reusable leaves
+    /// its place, so that its acquirer does not have to start again, behind others that wait.
+    fn entry_of(&self, taken: Taken<T, L>) -> Result<Entry<T, L>, AcquireError> {
+        match taken {
+            Taken::Idle(object) => Ok(match self.shared.reset_on() {
+                ResetOn::Release => Entry::Idle(Pooled::new(object)),
+                ResetOn::Acquire => Entry::reset(object),
+            }),
+            Taken::Permit(permit) => Ok(Entry::vacant(permit)),
+            Taken::Exhausted => Err(AcquireError::Exhausted),
+            Taken::Closed => Err(AcquireError::Closed),
+        }
+    }
+
+    fn try_acquire_idle_slow(&self, mut missed: Miss<'_>) -> Result<Pooled<T, L>, AcquireError> {
         loop {
-            match self.shared.take(missed.take(), wait != Wait::IdleOnly) {
-                Taken::Idle(object) if wait == Wait::IdleOnly => {
+            match self.shared.take(missed.take(), false) {
+                Taken::Idle(object) => {
                     if let Some(handle) = self.hand_out_reusable(object) {
                         return Ok(handle);
                     }
                 }
-                Taken::Exhausted => {
+                Taken::Closed => return Err(AcquireError::Closed),
+                Taken::Permit(_) | Taken::Exhausted => {
                     trace::exhausted(&self.shared.config, 1);
-                    let deadline = match wait {
-                        Wait::Never | Wait::IdleOnly => return Err(AcquireError::Exhausted),
-                        Wait::Until(deadline) => Some(deadline),
-                        Wait::Forever => None,
-                    };
-                    return self.hand_out(self.shared.wait_for_one(deadline)?);
+                    return Err(AcquireError::Exhausted);
                 }
-                taken => return self.hand_out(taken),
             }
         }
-    }
-
-    /// A handle of what was taken. An idle object that is reset only now and turns out not to be reusable is
-    /// made anew in its place, so that its acquirer does not have to start again, behind others that wait.
-    fn hand_out(&self, taken: Taken<T, L>) -> Result<Pooled<T, L>, AcquireError> {
-        let object = match taken {
-            Taken::Idle(object) => match self.shared.reset_on() {
-                ResetOn::Release => object,
-                ResetOn::Acquire => object.reset_or_remake(),
-            },
-            Taken::Permit(permit) => permit.vacancy().create(),
-            Taken::Exhausted => return Err(AcquireError::Exhausted),
-            Taken::Closed => return Err(AcquireError::Closed),
-        };
-        Ok(Pooled::new(object))
     }
 
     /// A handle of an object that was idle, for a caller that wants none to be made; `None` if it turns out
@@ -342,7 +451,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
         .map(Pooled::new)
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Acquires an object as [`acquire`](Self::acquire) does, as a future: at the bound the task waits,
     /// in one queue with threads that wait, and the thread goes on with other tasks.
     ///
@@ -379,29 +490,33 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn acquire_async(&self) -> Acquire<'_, T, L> {
         Acquire::new(self)
     }
+}
 
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     #[cfg(feature = "async")]
-    pub(crate) fn poll_acquire(
+    pub(crate) fn poll_entry(
         &self,
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
-    ) -> Poll<Result<Pooled<T, L>, AcquireError>> {
+    ) -> Poll<Result<Entry<T, L>, AcquireError>> {
         if waiter.is_none() {
-            match self.try_acquire() {
+            match self.try_entry() {
                 Err(AcquireError::Exhausted) => {}
                 done => return Poll::Ready(done),
             }
         }
         self.shared
             .poll_wait(waiter, waker)
-            .map(|granted| self.hand_out(granted?))
+            .map(|granted| self.entry_of(granted?))
     }
 
     #[cfg(feature = "async")]
-    pub(crate) fn cancel_acquire(&self, waiter: WaiterId) {
+    pub(crate) fn cancel_wait(&self, waiter: WaiterId) {
         self.shared.cancel_wait(waiter);
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Acquires `n` objects at once: idle objects in one visit to the thread's cache if it has as many, in one
     /// to the depot if not; missing objects are made. At the bound, the call waits until `n` can be had together, in
     /// one queue with the other waiters: while it is first it collects what comes back, so it is not starved, and the
@@ -492,7 +607,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
         Ok(burst)
     }
+}
 
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Adopts a value made elsewhere, as if the pool had made it.
     ///
     /// # Errors
@@ -517,7 +634,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             Err(reason) => Err(AttachError::new(value, reason)),
         }
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Makes objects until `n` are idle where any thread finds them, so that the next `n`
     /// acquires make none. Objects in use do not count. Returns how many are idle now: fewer than `n`
     /// only if the bound or `max_idle` does not allow as many, or the pool is closed.
@@ -561,7 +680,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.shared.flush();
         self.idle()
     }
+}
 
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Puts what the calling thread caches into the depot, where other threads find it: for a
     /// thread that is about to be quiet for long. Costs one visit to the depot.
     pub fn flush(&self) {
@@ -803,19 +924,19 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn name(&self) -> Option<&str> {
         self.shared.config.name.as_deref()
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// The lifecycle that makes and resets the objects.
     #[must_use]
     pub fn lifecycle(&self) -> &L {
-        &self.shared.lifecycle
+        &self.shared.hooks
     }
 }
 
 /// What to do when no object is idle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wait {
-    /// Fail, without creating one either.
-    IdleOnly,
     /// Create one or fail.
     Never,
     /// Create one, or wait for one until then.
@@ -823,7 +944,15 @@ enum Wait {
     Forever,
 }
 
-impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
+impl Wait {
+    fn at_most(timeout: Duration) -> Self {
+        Instant::now()
+            .checked_add(timeout)
+            .map_or(Wait::Forever, Wait::Until)
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> Clone for Pool<T, L> {
     fn clone(&self) -> Self {
         Pool {
             shared: self.shared.clone(),
@@ -831,7 +960,7 @@ impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> fmt::Debug for Pool<T, L> {
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Pool<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
             .field("name", &self.name())
@@ -844,17 +973,17 @@ impl<T, L: Lifecycle<T>> fmt::Debug for Pool<T, L> {
 
 /// The objects that were idle, on their way out of the pool; from [`Pool::drain`].
 #[must_use = "the objects are dropped with the iterator"]
-pub struct Drain<'a, T, L: Lifecycle<T> = Derived> {
+pub struct Drain<'a, T, L: Recycle<T> + ?Sized = Derived> {
     /// Objects left are destroyed with the iterator.
     idle: Reclaimed<T, Shared<T, L>>,
     _pool: PhantomData<&'a Pool<T, L>>,
 }
 
 // The objects are reached by value only.
-impl<T, L: Lifecycle<T>> UnwindSafe for Drain<'_, T, L> {}
-impl<T, L: Lifecycle<T>> RefUnwindSafe for Drain<'_, T, L> {}
+impl<T, L: Recycle<T> + ?Sized> UnwindSafe for Drain<'_, T, L> {}
+impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for Drain<'_, T, L> {}
 
-impl<T, L: Lifecycle<T>> Iterator for Drain<'_, T, L> {
+impl<T, L: Recycle<T> + ?Sized> Iterator for Drain<'_, T, L> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -866,10 +995,10 @@ impl<T, L: Lifecycle<T>> Iterator for Drain<'_, T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> ExactSizeIterator for Drain<'_, T, L> {}
-impl<T, L: Lifecycle<T>> std::iter::FusedIterator for Drain<'_, T, L> {}
+impl<T, L: Recycle<T> + ?Sized> ExactSizeIterator for Drain<'_, T, L> {}
+impl<T, L: Recycle<T> + ?Sized> std::iter::FusedIterator for Drain<'_, T, L> {}
 
-impl<T, L: Lifecycle<T>> fmt::Debug for Drain<'_, T, L> {
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Drain<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drain")
             .field("len", &self.idle.len())

@@ -12,7 +12,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::config::{Backend, ResetOn};
 #[cfg(feature = "std")]
-use crate::{handle::Burst, lifecycle::Lifecycle};
+use crate::{handle::Burst, lifecycle::Recycle};
 
 /// Writes a choice by its name, and reads it, whatever its case.
 macro_rules! by_name {
@@ -116,7 +116,7 @@ macro_rules! objects {
 objects!(batch_size capacity prefill grow_by max_idle);
 
 #[cfg(feature = "std")]
-impl<T: Serialize, L: Lifecycle<T>> Serialize for Burst<T, L> {
+impl<T: Serialize, L: Recycle<T> + ?Sized> Serialize for Burst<T, L> {
     /// As a sequence of its objects.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())

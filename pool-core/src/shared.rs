@@ -29,7 +29,7 @@ use crate::config::{Backend, Config, ResetOn};
 use crate::error::AcquireError;
 use crate::fork::{self, Fork, ForkSide};
 use crate::handle::Pooled;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::{Lifecycle, Recycle};
 use crate::local::{LocalStack, Missed, SlotKey, hit};
 use crate::object::{
     Arena, Block, Chunks, ErasedObject, Held, Object, ObjectPool, Permit, Permits, PoolId,
@@ -42,12 +42,12 @@ use crate::trace;
 /// One pool.
 // The order is the layout: first what every hit reads and no thread writes.
 #[repr(C)]
-pub(crate) struct Shared<T, L: Lifecycle<T>> {
+pub(crate) struct Shared<T, L: Recycle<T> + ?Sized> {
     /// The key with which a hit finds the thread's stack; of no pool, if the backend has none or there is more to
     /// do than a hit does.
     hit_key: SlotKey<LocalStack>,
     pub(crate) fast: Fast<T, L>,
-    pub(crate) lifecycle: L,
+    pub(crate) hooks: L::Hooks,
     central: Arc<Central>,
     pub(crate) config: Config,
     arena: Arena<T>,
@@ -70,13 +70,14 @@ type AcquireFn<T, L> = fn(&PoolRef<T, L>) -> Option<SharedObject<T, L>>;
 
 /// The fast path of a pool whose objects are not in the threads' stacks. An acquire that it fails for, and in
 /// `Batched` each that does not find the slot at hand, goes the common way.
-pub(crate) struct Fast<T, L: Lifecycle<T>> {
+pub(crate) struct Fast<T, L: Recycle<T> + ?Sized> {
     pub(crate) acquire: AcquireFn<T, L>,
     pub(crate) release: fn(SharedObject<T, L>),
 }
 
-impl<T, L: Lifecycle<T>> Fast<T, L> {
-    fn new(config: &Config) -> Self {
+impl<T, L: Recycle<T> + ?Sized> Fast<T, L> {
+    /// Of a pool that creates no objects by itself.
+    pub(crate) fn new(config: &Config) -> Self {
         let common = Fast {
             acquire: |_| None,
             release: release::to_any,
@@ -95,15 +96,29 @@ impl<T, L: Lifecycle<T>> Fast<T, L> {
                 release: release::to_queue,
             },
             Backend::Heap => Fast {
-                acquire: SharedRef::create,
                 release: release::to_nowhere,
+                ..common
             },
         }
     }
 }
 
+impl<T, L: Lifecycle<T>> Fast<T, L> {
+    /// Of a pool that creates objects.
+    pub(crate) fn creating(config: &Config) -> Self {
+        let fast = Fast::new(config);
+        match (config.backend, config.reset_on) {
+            (Backend::Heap, ResetOn::Release) => Fast {
+                acquire: SharedRef::create,
+                ..fast
+            },
+            _ => fast,
+        }
+    }
+}
+
 /// What came of looking for an object.
-pub(crate) enum Taken<T, L: Lifecycle<T>> {
+pub(crate) enum Taken<T, L: Recycle<T> + ?Sized> {
     /// An object was idle.
     Idle(Object<T, Shared<T, L>>),
     /// None was idle, and the caller may create one.
@@ -115,12 +130,12 @@ pub(crate) enum Taken<T, L: Lifecycle<T>> {
 }
 
 /// Idle objects, and permits for the missing ones.
-pub(crate) struct TakenMany<T, L: Lifecycle<T>> {
+pub(crate) struct TakenMany<T, L: Recycle<T> + ?Sized> {
     pub(crate) idle: Vec<Pooled<T, L>>,
     pub(crate) permits: Permits<T, Shared<T, L>>,
 }
 
-impl<T, L: Lifecycle<T>> Shared<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     /// When a used object is reset.
     #[inline(always)]
     pub(crate) fn reset_on(&self) -> ResetOn {
@@ -365,9 +380,13 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
 }
 
 /// What needs the pool's address, for a permit.
-impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
+impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     /// A pool without objects, and the first reference of it.
-    pub(crate) fn new(config: Config, chunks: Chunks<T>, lifecycle: L) -> Self {
+    pub(crate) fn new(
+        (config, chunks): (Config, Chunks<T>),
+        hooks: L::Hooks,
+        fast: Fast<T, L>,
+    ) -> Self {
         let central = Central::new(&config);
         let arena = Arena::new(&config, chunks);
         let shared = Box::new(Shared {
@@ -375,8 +394,8 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
                 ResetOn::Release => central.stacks(),
                 ResetOn::Acquire => SlotKey::of_no_pool(),
             },
-            fast: Fast::new(&config),
-            lifecycle,
+            fast,
+            hooks,
             central,
             config,
             arena,
@@ -414,16 +433,6 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
         let erased = self.central.pop_queue()?;
         // SAFETY: it came out of `central`, which keeps no copy.
         Some(unsafe { Object::from_erased(erased) })
-    }
-
-    /// A new object of a `Heap`, if the thread has a permit at hand.
-    fn create(&self) -> Option<Object<T, Shared<T, L>>> {
-        if !self.central.take_permit() {
-            return None;
-        }
-        // SAFETY: given out just now.
-        let permit = unsafe { Permit::new(self.as_ptr()) };
-        Some(permit.vacancy().create())
     }
 
     /// Takes an idle object; else, with `create`, a permit to create one. A pop that missed is redeemed first.
@@ -528,15 +537,27 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
     }
 }
 
+impl<T, L: Lifecycle<T>> PoolRef<T, L> {
+    /// A new object of a `Heap`, if the thread has a permit at hand.
+    fn create(&self) -> Option<Object<T, Shared<T, L>>> {
+        if !self.central.take_permit() {
+            return None;
+        }
+        // SAFETY: given out just now.
+        let permit = unsafe { Permit::new(self.as_ptr()) };
+        Some(permit.vacancy().create())
+    }
+}
+
 // SAFETY: a block of the arena is alive until it is given back or the arena is dropped, which is with the
 // pool. `central` counts a permit from when it is given out until it is returned, and the `Pool`s as one
 // (LIFE-REFS); the pool is freed when it has counted the last one.
-unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
+unsafe impl<T, L: Recycle<T> + ?Sized> ObjectPool<T> for Shared<T, L> {
     type Lifecycle = L;
 
     #[inline(always)]
-    fn lifecycle(&self) -> &L {
-        &self.lifecycle
+    fn hooks(&self) -> &L::Hooks {
+        &self.hooks
     }
 
     #[inline(always)]
@@ -614,11 +635,11 @@ unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
 }
 
 /// The end of the last `Pool`. Dropped, it releases the `Pool`s' common reference.
-struct End<T, L: Lifecycle<T>> {
+struct End<T, L: Recycle<T> + ?Sized> {
     pool: NonNull<Shared<T, L>>,
 }
 
-impl<T, L: Lifecycle<T>> Drop for End<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Drop for End<T, L> {
     fn drop(&mut self) {
         // SAFETY: the reference is released here (LIFE-REFS).
         let shared = unsafe { self.pool.as_ref() };
@@ -632,13 +653,13 @@ impl<T, L: Lifecycle<T>> Drop for End<T, L> {
 /// # Safety
 ///
 /// The last reference was released by the caller.
-unsafe fn free<T, L: Lifecycle<T>>(pool: NonNull<Shared<T, L>>) {
+unsafe fn free<T, L: Recycle<T> + ?Sized>(pool: NonNull<Shared<T, L>>) {
     fork::unregister(pool);
     // SAFETY: leaked by `SharedRef::new`, and no reference is left.
     drop(unsafe { Box::from_raw(pool.as_ptr()) });
 }
 
-impl<T, L: Lifecycle<T>> Fork for Shared<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Fork for Shared<T, L> {
     fn before_fork(&self) {
         self.central.before_fork();
         self.arena.before_fork();

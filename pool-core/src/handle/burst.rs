@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 
 use super::Pooled;
 use super::slice::slice_of_handles;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Lifecycle, Recycle};
 use crate::object::release::release_many;
 
 /// Objects of one pool, acquired together and given back together, in one visit to the thread's
@@ -30,13 +30,13 @@ use crate::object::release::release_many;
 /// assert_eq!(pool.idle(), 32);
 /// ```
 #[must_use = "a burst that is not used goes back to its pool at once"]
-pub struct Burst<T, L: Lifecycle<T> = Derived> {
+pub struct Burst<T, L: Recycle<T> + ?Sized = Derived> {
     /// Taken out once, when the burst is dropped or taken apart. (With `mem::take` a drop of the empty array
     /// that is left would cost each burst a call.)
     handles: ManuallyDrop<Vec<Pooled<T, L>>>,
 }
 
-impl<T, L: Lifecycle<T>> Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Burst<T, L> {
     #[inline(always)]
     pub(crate) fn new(handles: Vec<Pooled<T, L>>) -> Self {
         Burst {
@@ -44,6 +44,14 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
         }
     }
 
+    fn into_handles(self) -> Vec<Pooled<T, L>> {
+        let mut burst = ManuallyDrop::new(self);
+        // SAFETY: the burst is neither dropped nor used again.
+        unsafe { ManuallyDrop::take(&mut burst.handles) }
+    }
+}
+
+impl<T, L: Lifecycle<T>> Burst<T, L> {
     /// Resets each object, for a pool that resets on acquire; an object that is not reusable is
     /// made anew in its place.
     ///
@@ -58,15 +66,9 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
             self.handles.swap(at, last);
         }
     }
-
-    fn into_handles(self) -> Vec<Pooled<T, L>> {
-        let mut burst = ManuallyDrop::new(self);
-        // SAFETY: the burst is neither dropped nor used again.
-        unsafe { ManuallyDrop::take(&mut burst.handles) }
-    }
 }
 
-impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Drop for Burst<T, L> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the burst is not used after its drop.

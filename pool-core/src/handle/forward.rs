@@ -12,7 +12,7 @@ macro_rules! pass_on {
         }
     )*) => {$(
         $(#[$attribute])*
-        impl<$T: $Trait, L: $crate::Lifecycle<$T>> $Trait for $Handle<$T, L> {
+        impl<$T: $Trait, L: $crate::Recycle<$T> + ?Sized> $Trait for $Handle<$T, L> {
             $(type $Type = $T::$Type;)?
             $($(#[$by_ref])* fn $get(&$self, $($arg: $Arg),*) $(-> $Got)? {
                 (**$self).$get($($arg),*)
@@ -27,25 +27,25 @@ macro_rules! pass_on {
 /// Passes `std`'s traits on from a handle that derefs to its object.
 macro_rules! forward_to_object {
     ($Handle:ident) => {
-        impl<T: AsRef<U>, U: ?Sized, L: $crate::Lifecycle<T>> AsRef<U> for $Handle<T, L> {
+        impl<T: AsRef<U>, U: ?Sized, L: $crate::Recycle<T> + ?Sized> AsRef<U> for $Handle<T, L> {
             fn as_ref(&self) -> &U {
                 (**self).as_ref()
             }
         }
 
-        impl<T, L: $crate::Lifecycle<T>> ::core::borrow::Borrow<T> for $Handle<T, L> {
+        impl<T, L: $crate::Recycle<T> + ?Sized> ::core::borrow::Borrow<T> for $Handle<T, L> {
             fn borrow(&self) -> &T {
                 self
             }
         }
 
-        impl<T, L: $crate::Lifecycle<T>> ::core::fmt::Pointer for $Handle<T, L> {
+        impl<T, L: $crate::Recycle<T> + ?Sized> ::core::fmt::Pointer for $Handle<T, L> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 ::core::fmt::Pointer::fmt(&Self::as_ptr(self), f)
             }
         }
 
-        impl<T: PartialEq, L: $crate::Lifecycle<T>> PartialEq for $Handle<T, L> {
+        impl<T: PartialEq, L: $crate::Recycle<T> + ?Sized> PartialEq for $Handle<T, L> {
             fn eq(&self, other: &Self) -> bool {
                 **self == **other
             }
@@ -57,16 +57,20 @@ macro_rules! forward_to_object {
             }
         }
 
-        impl<T: Eq, L: $crate::Lifecycle<T>> Eq for $Handle<T, L> {}
+        impl<T: Eq, L: $crate::Recycle<T> + ?Sized> Eq for $Handle<T, L> {}
 
-        impl<T: ::core::hash::Hash, L: $crate::Lifecycle<T>> ::core::hash::Hash for $Handle<T, L> {
+        impl<T: ::core::hash::Hash, L: $crate::Recycle<T> + ?Sized> ::core::hash::Hash
+            for $Handle<T, L>
+        {
             fn hash<H: ::core::hash::Hasher>(&self, state: &mut H) {
                 (**self).hash(state);
             }
         }
 
         #[cfg(feature = "serde")]
-        impl<T: ::serde::Serialize, L: $crate::Lifecycle<T>> ::serde::Serialize for $Handle<T, L> {
+        impl<T: ::serde::Serialize, L: $crate::Recycle<T> + ?Sized> ::serde::Serialize
+            for $Handle<T, L>
+        {
             fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 (**self).serialize(serializer)
             }
@@ -127,13 +131,13 @@ macro_rules! forward_to_own_object {
     ($Handle:ident) => {
         $crate::handle::forward::forward_to_object!($Handle);
 
-        impl<T: AsMut<U>, U: ?Sized, L: $crate::Lifecycle<T>> AsMut<U> for $Handle<T, L> {
+        impl<T: AsMut<U>, U: ?Sized, L: $crate::Recycle<T> + ?Sized> AsMut<U> for $Handle<T, L> {
             fn as_mut(&mut self) -> &mut U {
                 (**self).as_mut()
             }
         }
 
-        impl<T, L: $crate::Lifecycle<T>> ::core::borrow::BorrowMut<T> for $Handle<T, L> {
+        impl<T, L: $crate::Recycle<T> + ?Sized> ::core::borrow::BorrowMut<T> for $Handle<T, L> {
             fn borrow_mut(&mut self) -> &mut T {
                 self
             }

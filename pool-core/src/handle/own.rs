@@ -5,12 +5,12 @@
 macro_rules! own_object {
     ($visibility:vis $Pooled:ident, $module:literal) => {
         // As for `Box`.
-        impl<T: UnwindSafe, L: Lifecycle<T>> UnwindSafe for $Pooled<T, L> {}
-        impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for $Pooled<T, L> {}
+        impl<T: UnwindSafe, L: Recycle<T> + ?Sized> UnwindSafe for $Pooled<T, L> {}
+        impl<T: RefUnwindSafe, L: Recycle<T> + ?Sized> RefUnwindSafe for $Pooled<T, L> {}
         // Moving the handle does not move the object.
-        impl<T, L: Lifecycle<T>> Unpin for $Pooled<T, L> {}
+        impl<T, L: Recycle<T> + ?Sized> Unpin for $Pooled<T, L> {}
 
-        impl<T, L: Lifecycle<T>> $Pooled<T, L> {
+        impl<T, L: Recycle<T> + ?Sized> $Pooled<T, L> {
             #[inline(always)]
             $visibility fn new(object: Object<T, Shared<T, L>>) -> Self {
                 $Pooled {

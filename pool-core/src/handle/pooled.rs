@@ -6,7 +6,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::SharedPooled;
 use super::own::own_object;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Recycle};
 use crate::object::{Acquired, Object};
 use crate::pool::Pool;
 use crate::shared::Shared;
@@ -43,13 +43,13 @@ use crate::shared::Shared;
 // a value that lives less long.
 #[repr(transparent)]
 #[must_use = "a handle that is not used goes back to its pool at once"]
-pub struct Pooled<T, L: Lifecycle<T> = Derived> {
+pub struct Pooled<T, L: Recycle<T> + ?Sized = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }
 
 own_object!(pub(crate) Pooled, "pool_core");
 
-impl<T, L: Lifecycle<T>> Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
     /// Turns the handle into a handle that can be cloned: for one message to many consumers. Allocates
     /// nothing.
     pub fn into_shared(this: Self) -> SharedPooled<T, L> {
@@ -81,7 +81,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Deref for Pooled<T, L> {
     type Target = T;
 
     #[inline(always)]
@@ -90,7 +90,7 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> DerefMut for Pooled<T, L> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.acquired

@@ -6,7 +6,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::Pooled;
 use super::forward::forward_to_object;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::entry::Entry;
+use crate::lifecycle::{Derived, Recycle};
 use crate::object::{Object, RefCounted};
 use crate::pool::Pool;
 use crate::shared::Shared;
@@ -40,16 +41,16 @@ use crate::shared::Shared;
 /// assert_eq!(pool.in_use(), 0);
 /// ```
 #[must_use = "a handle that is not used goes back to its pool at once"]
-pub struct SharedPooled<T, L: Lifecycle<T> = Derived> {
+pub struct SharedPooled<T, L: Recycle<T> + ?Sized = Derived> {
     counted: RefCounted<T, Shared<T, L>>,
 }
 
 // As for `Arc`.
-impl<T: RefUnwindSafe, L: Lifecycle<T>> UnwindSafe for SharedPooled<T, L> {}
-impl<T: RefUnwindSafe, L: Lifecycle<T>> RefUnwindSafe for SharedPooled<T, L> {}
-impl<T, L: Lifecycle<T>> Unpin for SharedPooled<T, L> {}
+impl<T: RefUnwindSafe, L: Recycle<T> + ?Sized> UnwindSafe for SharedPooled<T, L> {}
+impl<T: RefUnwindSafe, L: Recycle<T> + ?Sized> RefUnwindSafe for SharedPooled<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> Unpin for SharedPooled<T, L> {}
 
-impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> SharedPooled<T, L> {
     pub(super) fn new(object: Object<T, Shared<T, L>>) -> Self {
         SharedPooled {
             counted: RefCounted::new(object),
@@ -92,13 +93,13 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
     }
 
     /// The object, to be changed: the very one if this is its only handle, else a copy. The copy is an object that
-    /// is [acquired](Pool::acquire) from the same pool and filled by [`clone_from`](Clone::clone_from), so a `Vec` or
+    /// is an [entry](Pool::entry) of the same pool and, if it was idle, filled by [`clone_from`](Clone::clone_from), so a `Vec` or
     /// `String` uses the memory that it has; this becomes its only handle, and the others keep the first object.
     ///
     /// # Panics
     ///
     /// If there are other handles, and the pool is closed or its last [`Pool`] gone: there is nowhere to put a copy
-    /// then. ([`get_mut`](Self::get_mut) never panics.) If `clone_from` panics, or `acquire` does.
+    /// then. ([`get_mut`](Self::get_mut) never panics.) If `clone` or `clone_from` panics, or a hook.
     ///
     /// # Examples
     ///
@@ -120,14 +121,17 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
         T: Clone + Send,
     {
         if !this.counted.is_unique() {
-            let Some(pool) = Self::pool(this) else {
-                panic!(
-                    "`make_mut` of an object whose pool is gone and that has other handles: there is nowhere to put \
-                     a copy; keep a `Pool`, or use `get_mut`"
-                );
+            let copy = match Self::pool(this).and_then(|pool| pool.entry().ok()) {
+                Some(Entry::Idle(mut copy)) => {
+                    copy.clone_from(&**this);
+                    copy
+                }
+                Some(Entry::Vacant(vacant)) => vacant.insert(T::clone(this)),
+                None => panic!(
+                    "`make_mut` of an object whose pool is closed or gone and that has other handles: there is nowhere \
+                     to put a copy; keep a `Pool`, or use `get_mut`"
+                ),
             };
-            let mut copy = pool.acquire();
-            copy.clone_from(&**this);
             *this = Pooled::into_shared(copy);
         }
         match Self::get_mut(this) {
@@ -169,7 +173,7 @@ impl<T, L: Lifecycle<T>> SharedPooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Clone for SharedPooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Clone for SharedPooled<T, L> {
     /// One more handle of the same object.
     fn clone(&self) -> Self {
         SharedPooled {
@@ -178,7 +182,7 @@ impl<T, L: Lifecycle<T>> Clone for SharedPooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Deref for SharedPooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Deref for SharedPooled<T, L> {
     type Target = T;
 
     #[inline]
@@ -187,7 +191,7 @@ impl<T, L: Lifecycle<T>> Deref for SharedPooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> From<Pooled<T, L>> for SharedPooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> From<Pooled<T, L>> for SharedPooled<T, L> {
     fn from(handle: Pooled<T, L>) -> Self {
         Pooled::into_shared(handle)
     }

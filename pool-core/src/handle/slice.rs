@@ -4,7 +4,7 @@
 /// `into_handles`. `$module` is where a user finds it.
 macro_rules! slice_of_handles {
     ($Burst:ident, $module:literal) => {
-        impl<T, L: Lifecycle<T>> $Burst<T, L> {
+        impl<T, L: Recycle<T> + ?Sized> $Burst<T, L> {
             /// How many objects there are.
             #[must_use]
             pub fn len(&self) -> usize {
@@ -50,7 +50,7 @@ macro_rules! slice_of_handles {
             }
         }
 
-        impl<T, L: Lifecycle<T>> ::core::ops::Deref for $Burst<T, L> {
+        impl<T, L: Recycle<T> + ?Sized> ::core::ops::Deref for $Burst<T, L> {
             type Target = [Pooled<T, L>];
 
             fn deref(&self) -> &[Pooled<T, L>] {
@@ -58,20 +58,20 @@ macro_rules! slice_of_handles {
             }
         }
 
-        impl<T, L: Lifecycle<T>> ::core::ops::DerefMut for $Burst<T, L> {
+        impl<T, L: Recycle<T> + ?Sized> ::core::ops::DerefMut for $Burst<T, L> {
             fn deref_mut(&mut self) -> &mut [Pooled<T, L>] {
                 &mut self.handles
             }
         }
 
         /// Handles of any pool, one by one or of another burst: each goes back to its own.
-        impl<T, L: Lifecycle<T>> Extend<Pooled<T, L>> for $Burst<T, L> {
+        impl<T, L: Recycle<T> + ?Sized> Extend<Pooled<T, L>> for $Burst<T, L> {
             fn extend<I: IntoIterator<Item = Pooled<T, L>>>(&mut self, handles: I) {
                 self.handles.extend(handles);
             }
         }
 
-        impl<T, L: Lifecycle<T>> IntoIterator for $Burst<T, L> {
+        impl<T, L: Recycle<T> + ?Sized> IntoIterator for $Burst<T, L> {
             type Item = Pooled<T, L>;
             type IntoIter = ::alloc::vec::IntoIter<Pooled<T, L>>;
 
@@ -82,7 +82,7 @@ macro_rules! slice_of_handles {
             }
         }
 
-        impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a $Burst<T, L> {
+        impl<'a, T, L: Recycle<T> + ?Sized> IntoIterator for &'a $Burst<T, L> {
             type Item = &'a Pooled<T, L>;
             type IntoIter = ::core::slice::Iter<'a, Pooled<T, L>>;
 
@@ -91,7 +91,7 @@ macro_rules! slice_of_handles {
             }
         }
 
-        impl<'a, T, L: Lifecycle<T>> IntoIterator for &'a mut $Burst<T, L> {
+        impl<'a, T, L: Recycle<T> + ?Sized> IntoIterator for &'a mut $Burst<T, L> {
             type Item = &'a mut Pooled<T, L>;
             type IntoIter = ::core::slice::IterMut<'a, Pooled<T, L>>;
 
@@ -100,7 +100,7 @@ macro_rules! slice_of_handles {
             }
         }
 
-        impl<T: ::core::fmt::Debug, L: Lifecycle<T>> ::core::fmt::Debug for $Burst<T, L> {
+        impl<T: ::core::fmt::Debug, L: Recycle<T> + ?Sized> ::core::fmt::Debug for $Burst<T, L> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.debug_list().entries(&**self).finish()
             }

@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use super::block::Block;
 use super::{Acquired, Object, ObjectPool};
 use crate::handle::Pooled;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::Recycle;
 use crate::shared::Shared;
 use crate::sync::{AtomicPtr, Ordering};
 
@@ -100,7 +100,7 @@ unsafe impl<T, P: ObjectPool<T>> ObjectWord<T, P> for Object<T, P> {}
 // SAFETY: `repr(transparent)` over `ManuallyDrop`, which is over the object.
 unsafe impl<T, P: ObjectPool<T>> ObjectWord<T, P> for Acquired<T, P> {}
 // SAFETY: `repr(transparent)` over `Acquired`.
-unsafe impl<T, L: Lifecycle<T>> ObjectWord<T, Shared<T, L>> for Pooled<T, L> {}
+unsafe impl<T, L: Recycle<T> + ?Sized> ObjectWord<T, Shared<T, L>> for Pooled<T, L> {}
 
 /// [`Object::into_erased`] of each, in the same memory.
 #[inline(always)]

@@ -44,10 +44,10 @@ pub(crate) use self::chunks::{Chunk, Chunks, NoChunk};
 pub(crate) use self::erased::{ErasedObject, ObjectCell, ObjectWord, erase_all, unerase_all};
 #[cfg(feature = "std")]
 pub(crate) use self::owned::Permits;
-pub(crate) use self::owned::{Object, Permit, Reclaimed};
+pub(crate) use self::owned::{Object, Permit, Reclaimed, Vacancy};
 pub(crate) use self::pages::{Held, PageChoices, Refusal};
 pub(crate) use self::shared_ref::SharedRef;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::Recycle;
 
 /// Names a pool, once in the life of the process. Half a word, so that it fits into the header of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,6 +79,9 @@ impl PoolId {
     }
 }
 
+/// What a pool holds of its lifecycle.
+pub(crate) type HooksOf<T, P> = <<P as ObjectPool<T>>::Lifecycle as Recycle<T>>::Hooks;
+
 /// A pool as its objects see it: what pools for many threads and for one have in common.
 ///
 /// The pool is a `Box` that was leaked, and counts two things. Each permit keeps it alive, from when it is
@@ -91,9 +94,9 @@ impl PoolId {
 /// [`return_block`](Self::return_block) or the pool is freed. The pool is not freed while a permit or a
 /// reference is left.
 pub(crate) unsafe trait ObjectPool<T>: Sized {
-    type Lifecycle: Lifecycle<T>;
+    type Lifecycle: Recycle<T> + ?Sized;
 
-    fn lifecycle(&self) -> &Self::Lifecycle;
+    fn hooks(&self) -> &HooksOf<T, Self>;
 
     /// The id under which the drop of a handle looks the thread's slot up.
     fn pool_id(&self) -> PoolId;

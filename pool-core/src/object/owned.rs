@@ -8,7 +8,7 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 use super::block::Block;
-use super::{ObjectPool, SharedRef};
+use super::{HooksOf, ObjectPool, SharedRef};
 use crate::lifecycle::Lifecycle;
 use crate::panics::{
     FirstPanic, OnPanic, Panic, for_each_despite_panics, reject_with, reset_and_validate,
@@ -119,7 +119,7 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
         // SAFETY: the object keeps its pool alive (LIFE-REFS).
         let pool = unsafe { self.pool_ptr().as_ref() };
         let discarded = OnPanic::new(|| pool.count_discarded());
-        let checked = reset_and_validate(pool.lifecycle(), &mut **self, reset);
+        let checked = reset_and_validate::<T, P::Lifecycle>(pool.hooks(), &mut **self, reset);
         discarded.disarm();
         checked
     }
@@ -170,19 +170,19 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
         }
     }
 
-    /// As [`reset_used`](Self::reset_used), but an object that is not reusable is made anew in its place,
-    /// under the same permit: a caller that was given an object keeps having one.
+    /// As [`reset_used`](Self::reset_used), but of an object that is not reusable the block and the permit are
+    /// left: a caller that was given an object need not look for another.
     ///
     /// # Panics
     ///
     /// If a hook does; the object is destroyed then.
-    pub(crate) fn reset_or_remake(mut self) -> Self {
+    pub(crate) fn reset_or_vacate(mut self) -> Result<Self, Vacancy<T, P>> {
         let used = !self.block.take_never_acquired();
         match self.check(used) {
-            Ok(true) => self,
-            Ok(false) => self.remake(),
+            Ok(true) => Ok(self),
+            Ok(false) => Err(self.vacate_rejected()),
             Err(panic) => match unless_unwinding(panic) {
-                None => self.remake(),
+                None => Err(self.vacate_rejected()),
                 panic => {
                     self.reject(panic);
                     unreachable!("the panic has gone on");
@@ -191,13 +191,21 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
         }
     }
 
-    /// Drops the object's value and creates another in its place.
+    /// [`reset_or_vacate`](Self::reset_or_vacate), and creates an object in the place of one that was not reusable.
+    #[cfg(feature = "std")]
+    pub(crate) fn reset_or_remake(self) -> Self
+    where
+        HooksOf<T, P>: Lifecycle<T>,
+    {
+        self.reset_or_vacate().unwrap_or_else(Vacancy::create)
+    }
+
     #[cold]
-    fn remake(self) -> Self {
+    fn vacate_rejected(self) -> Vacancy<T, P> {
         let pool = self.pool();
         pool.count_discarded();
         pool.count_remade();
-        self.vacate().create()
+        self.vacate()
     }
 
     /// Destroys an object that a hook found not reusable, or broke.
@@ -438,26 +446,33 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
     /// # Panics
     ///
     /// If the lifecycle's `create` does; block and permit go back then.
-    pub(crate) fn create(self) -> Object<T, P> {
-        self.fill(Lifecycle::create_in)
+    pub(crate) fn create(self) -> Object<T, P>
+    where
+        HooksOf<T, P>: Lifecycle<T>,
+    {
+        // SAFETY: the permit keeps the pool alive, also while it is in what is filled.
+        let hooks = unsafe { self.permit.pool.as_ref() }.hooks();
+        self.fill(|place| hooks.create_in(place))
     }
 
     /// Moves a value made elsewhere into the block.
     pub(crate) fn adopt(self, value: T) -> Object<T, P> {
-        self.fill(|_, place| place.write(value))
+        self.fill(|place| place.write(value))
     }
 
     /// Has `create` make an object in place.
-    fn fill(
+    ///
+    /// # Panics
+    ///
+    /// If `create` does; block and permit go back then.
+    pub(crate) fn fill(
         mut self,
-        create: impl for<'a> FnOnce(&P::Lifecycle, Place<'a, T>) -> Ready<'a, T>,
+        create: impl for<'a> FnOnce(Place<'a, T>) -> Ready<'a, T>,
     ) -> Object<T, P> {
         let address = self.permit.pool.cast();
         // SAFETY: the permit keeps the pool alive.
-        let pool = unsafe { self.permit.pool.as_ref() };
-        self.block.fill(address, pool.pool_id(), |place| {
-            create(pool.lifecycle(), place)
-        });
+        let pool_id = unsafe { self.permit.pool.as_ref() }.pool_id();
+        self.block.fill(address, pool_id, create);
         // SAFETY: the vacancy is forgotten.
         let block = unsafe { self.block.duplicate() };
         mem::forget(self);

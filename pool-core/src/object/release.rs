@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use super::{ErasedObject, ObjectWord, erase_all, unerase_all};
 use crate::config::ResetOn;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::Recycle;
 use crate::local::hit;
 use crate::panics::{FirstPanic, Panic};
 use crate::shared::{Shared, SharedObject};
@@ -20,7 +20,7 @@ use crate::shared::{Shared, SharedObject};
 ///
 /// If a hook does; not while the thread unwinds already.
 #[inline(always)]
-pub(crate) fn release<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+pub(crate) fn release<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     // The slot is the thread's whatever a hook does, so it can be looked up before.
     // SAFETY: the id is that of the pool's backend, which is alive until the object is put (LIFE-REFS).
     if let Some(slot) = unsafe { hit::slot_at_hand(object.block().pool_id()) } {
@@ -37,7 +37,7 @@ pub(crate) fn release<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
 }
 
 /// [`release`] to the stack of a `Mutex`.
-pub(crate) fn to_stack<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+pub(crate) fn to_stack<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     if let Some(object) = object.reset()
         // SAFETY: as in `put_back`.
         && let Err(object) = unsafe { object.pool_ptr().as_ref() }.put_stack(object)
@@ -47,7 +47,7 @@ pub(crate) fn to_stack<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
 }
 
 /// [`release`] to the queue of a `Queue`.
-pub(crate) fn to_queue<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+pub(crate) fn to_queue<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     if let Some(object) = object.reset()
         // SAFETY: as in `put_back`.
         && let Err(object) = unsafe { object.pool_ptr().as_ref() }.put_queue(object)
@@ -57,12 +57,12 @@ pub(crate) fn to_queue<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
 }
 
 /// [`release`] to a `Heap`.
-pub(crate) fn to_nowhere<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+pub(crate) fn to_nowhere<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     drop(object.reset());
 }
 
 /// [`release`] to any pool.
-pub(crate) fn to_any<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+pub(crate) fn to_any<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     let object = match object.pool().reset_on() {
         ResetOn::Acquire => object,
         ResetOn::Release => match object.reset() {
@@ -77,7 +77,7 @@ pub(crate) fn to_any<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
 // Cold for the layout of a hit; what it calls is not.
 #[cold]
 #[inline(never)]
-fn put_back<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
+fn put_back<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     // SAFETY: the object keeps the pool alive until it is put, and it is not touched after that (LIFE-TAIL).
     let pool = unsafe { object.pool_ptr().as_ref() };
     // What is not wanted is destroyed.
@@ -92,7 +92,9 @@ fn put_back<T, L: Lifecycle<T>>(object: SharedObject<T, L>) {
 // Inlined, and the vector handed on in parts: so a burst need not lie in memory, and is not copied there when
 // it is moved before it is dropped.
 #[inline(always)]
-pub(crate) fn release_many<T, L: Lifecycle<T>, O: ObjectWord<T, Shared<T, L>>>(objects: Vec<O>) {
+pub(crate) fn release_many<T, L: Recycle<T> + ?Sized, O: ObjectWord<T, Shared<T, L>>>(
+    objects: Vec<O>,
+) {
     let mut objects = ManuallyDrop::new(erase_all(objects));
     let (start, len, capacity) = (objects.as_mut_ptr(), objects.len(), objects.capacity());
     // SAFETY: the parts of a vector, which is given up, of objects of a pool of `T` and `L`.
@@ -103,7 +105,11 @@ pub(crate) fn release_many<T, L: Lifecycle<T>, O: ObjectWord<T, Shared<T, L>>>(o
 ///
 /// The parts of a vector of erased objects of pools of `T` and `L`, which the caller gives up.
 #[inline(never)]
-unsafe fn release_parts<T, L: Lifecycle<T>>(start: *mut ErasedObject, len: usize, capacity: usize) {
+unsafe fn release_parts<T, L: Recycle<T> + ?Sized>(
+    start: *mut ErasedObject,
+    len: usize,
+    capacity: usize,
+) {
     // SAFETY: by contract.
     let erased = unsafe { Vec::from_raw_parts(start, len, capacity) };
     // SAFETY: by contract.
@@ -130,7 +136,7 @@ unsafe fn release_parts<T, L: Lifecycle<T>>(start: *mut ErasedObject, len: usize
 /// next is known. The objects that are reset are of the pool at `pool_ptr`.
 #[cold]
 #[inline(never)]
-fn release_many_slow<T, L: Lifecycle<T>>(
+fn release_many_slow<T, L: Recycle<T> + ?Sized>(
     pool_ptr: NonNull<Shared<T, L>>,
     mut objects: Vec<SharedObject<T, L>>,
     resets: bool,
@@ -158,7 +164,7 @@ fn release_many_slow<T, L: Lifecycle<T>>(
 /// Gives back an object that does not go with the others.
 #[cold]
 #[inline(never)]
-fn release_other<T, L: Lifecycle<T>>(
+fn release_other<T, L: Recycle<T> + ?Sized>(
     object: SharedObject<T, L>,
     other: Other,
     panics: &mut FirstPanic,
@@ -180,7 +186,7 @@ enum Other {
 /// Resets objects, if `resets`, up to one that does not go back with the others. Gives how many are reset, and
 /// what is with the next.
 #[inline(always)]
-fn reset_run<T, L: Lifecycle<T>>(
+fn reset_run<T, L: Recycle<T> + ?Sized>(
     objects: &mut [SharedObject<T, L>],
     pool_ptr: NonNull<Shared<T, L>>,
     resets: bool,

@@ -7,23 +7,23 @@ use core::marker::PhantomData;
 use super::Pool;
 use crate::config::{PoolConfig, ResetOn};
 use crate::error::BuildError;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Lifecycle, Recycle};
 use crate::memory::Memory;
 
 /// Collects the choices of a pool for one thread; from [`Pool::builder`]. As
 /// [`pool_core::Builder`](crate::Builder), without a backend to choose.
 #[must_use = "a builder does nothing until `build`"]
-pub struct Builder<T, L = Derived> {
-    lifecycle: L,
+pub struct Builder<T, L: Recycle<T> + ?Sized = Derived> {
+    hooks: L::Hooks,
     choices: PoolConfig,
     memory: Memory,
     _makes: PhantomData<fn() -> T>,
 }
 
-impl<T, L: Lifecycle<T>> Builder<T, L> {
-    pub(super) fn new(lifecycle: L) -> Self {
+impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
+    pub(super) fn new(hooks: L::Hooks) -> Self {
         Builder {
-            lifecycle,
+            hooks,
             choices: PoolConfig::default(),
             memory: Memory::default(),
             _makes: PhantomData,
@@ -44,12 +44,6 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     /// A hard bound on objects alive, idle ones included. Default: none.
     pub fn capacity(mut self, objects: usize) -> Self {
         self.choices.capacity = Some(objects);
-        self
-    }
-
-    /// How many objects to make at once, in [`build`](Self::build). Default: none.
-    pub fn prefill(mut self, objects: usize) -> Self {
-        self.choices.prefill = Some(objects);
         self
     }
 
@@ -84,6 +78,14 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
         self.choices.name = Some(name.into());
         self
     }
+}
+
+impl<T, L: Lifecycle<T>> Builder<T, L> {
+    /// How many objects to make at once, in [`build`](Self::build). Default: none.
+    pub fn prefill(mut self, objects: usize) -> Self {
+        self.choices.prefill = Some(objects);
+        self
+    }
 
     /// Makes the pool.
     ///
@@ -95,14 +97,30 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     ///
     /// If making an object for `prefill` does; objects made before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
-        Ok(Pool::from_config(
-            self.choices.check::<T>(self.memory)?,
-            self.lifecycle,
-        ))
+        let config = self.choices.check::<T>(self.memory)?;
+        let prefill = config.0.prefill;
+        let pool = Pool::from_config(config, self.hooks);
+        pool.reserve(prefill);
+        Ok(pool)
     }
 }
 
-impl<T, L> fmt::Debug for Builder<T, L> {
+/// Of the same choices. The name goes with them: a second pool may want one of its own.
+impl<T, L: Recycle<T> + ?Sized> Clone for Builder<T, L>
+where
+    L::Hooks: Clone,
+{
+    fn clone(&self) -> Self {
+        Builder {
+            hooks: self.hooks.clone(),
+            choices: self.choices.clone(),
+            memory: self.memory.clone(),
+            _makes: PhantomData,
+        }
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Builder<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("choices", &self.choices)

@@ -5,7 +5,7 @@ use core::mem;
 
 use super::Pooled;
 use crate::handle::slice::slice_of_handles;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Recycle};
 use crate::panics::for_each_despite_panics;
 
 /// Objects of one pool, acquired together and given back together; from
@@ -13,11 +13,11 @@ use crate::panics::for_each_despite_panics;
 ///
 /// The array is the pool's and is used again, so a burst allocates nothing in steady state.
 #[must_use = "a burst that is not used goes back to its pool at once"]
-pub struct Burst<T, L: Lifecycle<T> = Derived> {
+pub struct Burst<T, L: Recycle<T> + ?Sized = Derived> {
     handles: Vec<Pooled<T, L>>,
 }
 
-impl<T, L: Lifecycle<T>> Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Burst<T, L> {
     pub(super) fn new(handles: Vec<Pooled<T, L>>) -> Self {
         Burst { handles }
     }
@@ -27,7 +27,7 @@ impl<T, L: Lifecycle<T>> Burst<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Drop for Burst<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Drop for Burst<T, L> {
     fn drop(&mut self) {
         let pool = self.handles.first().and_then(Pooled::pool);
         for_each_despite_panics(self.handles.drain(..), drop);

@@ -24,8 +24,10 @@ mod pooled;
 mod burst;
 mod stack;
 mod send;
+mod entry;
 
 pub use builder::Builder;
 pub use burst::Burst;
+pub use entry::{Entry, VacantEntry};
 pub use pool::{FnPool, Pool};
 pub use pooled::Pooled;

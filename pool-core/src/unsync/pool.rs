@@ -8,13 +8,13 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Instant;
 
 use super::shared::{Drained, Shared};
-use super::{Builder, Burst, Pooled};
+use super::{Builder, Burst, Entry, Pooled};
 #[cfg(feature = "std")]
 use crate::central::trim::TrimPolicy;
 use crate::config::{Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
-use crate::lifecycle::{Derived, Hooks, Lifecycle};
-use crate::object::{Chunks, Object, ObjectPool, SharedRef};
+use crate::lifecycle::{Derived, Hooks, Lifecycle, Recycle};
+use crate::object::{Chunks, ObjectPool, SharedRef};
 use crate::poolable::Poolable;
 use crate::stats::Stats;
 use crate::trace;
@@ -30,13 +30,13 @@ use crate::trace;
 /// let pool = pool_core::unsync::Pool::<String>::new();
 /// std::thread::spawn(move || drop(pool)); // cannot be sent between threads safely
 /// ```
-pub struct Pool<T, L: Lifecycle<T> = Derived> {
+pub struct Pool<T, L: Recycle<T> + ?Sized = Derived> {
     shared: SharedRef<T, Shared<T, L>>,
 }
 
 // A hook that panics loses its object, and nothing else of the pool can be seen half done.
-impl<T, L: Lifecycle<T>> UnwindSafe for Pool<T, L> {}
-impl<T, L: Lifecycle<T>> RefUnwindSafe for Pool<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> UnwindSafe for Pool<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for Pool<T, L> {}
 
 impl<T: Poolable> Pool<T> {
     /// A pool with every choice at its default: no bound, nothing made yet.
@@ -82,20 +82,21 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn builder_for(lifecycle: L) -> Builder<T, L> {
         Builder::new(lifecycle)
     }
+}
 
-    pub(super) fn from_config((config, chunks): (Config, Chunks<T>), lifecycle: L) -> Self {
-        let prefill = config.prefill;
-        let pool = Pool {
-            shared: SharedRef::<T, Shared<T, L>>::new(config, chunks, lifecycle),
-        };
-        pool.reserve(prefill);
-        pool
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
+    pub(super) fn from_config((config, chunks): (Config, Chunks<T>), hooks: L::Hooks) -> Self {
+        Pool {
+            shared: SharedRef::<T, Shared<T, L>>::new(config, chunks, hooks),
+        }
     }
 
     pub(super) fn from_shared(shared: SharedRef<T, Shared<T, L>>) -> Self {
         Pool { shared }
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Takes an idle object, or makes one.
     ///
     /// # Panics
@@ -110,6 +111,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             Ok(object) => object,
             Err(error) => self.refuse("acquire", error),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make(&self) -> Result<Pooled<T, L>, AcquireError> {
+        self.try_entry_slow().map(Entry::or_create)
     }
 
     #[cold]
@@ -138,68 +145,6 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             Some(object) => Ok(object),
             None => self.make(),
         }
-    }
-
-    /// Takes an idle object. Never makes one.
-    ///
-    /// # Errors
-    ///
-    /// [`Exhausted`](AcquireError::Exhausted); [`Closed`](AcquireError::Closed).
-    #[inline]
-    pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
-        self.take_idle()
-            .or_else(|| self.shared.pop_slow().map(Pooled::new))
-            .or_else(|| self.take_reusable())
-            .ok_or_else(|| self.nothing_idle())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn nothing_idle(&self) -> AcquireError {
-        let error = match self.is_closed() {
-            true => AcquireError::Closed,
-            false => AcquireError::Exhausted,
-        };
-        self.tell(error);
-        error
-    }
-
-    /// Emits that an acquire failed.
-    fn tell(&self, error: AcquireError) {
-        if error == AcquireError::Exhausted {
-            trace::exhausted(&self.shared.config, 1);
-        }
-    }
-
-    #[inline(always)]
-    fn take_idle(&self) -> Option<Pooled<T, L>> {
-        self.shared.pop().map(Pooled::new)
-    }
-
-    /// An idle object that is reset only now. An object found not reusable is discarded, and the next one is tried.
-    fn take_reusable(&self) -> Option<Pooled<T, L>> {
-        loop {
-            if let Some(object) = self.shared.pop_to_reset()?.reset_used() {
-                return Some(Pooled::new(object));
-            }
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn make(&self) -> Result<Pooled<T, L>, AcquireError> {
-        if let Some(object) = self.shared.pop_slow() {
-            return Ok(Pooled::new(object));
-        }
-        let object = match self.shared.pop_to_reset() {
-            Some(object) => object.reset_or_remake(),
-            None => self.create().inspect_err(|&error| self.tell(error))?,
-        };
-        Ok(Pooled::new(object))
-    }
-
-    fn create(&self) -> Result<Object<T, Shared<T, L>>, AcquireError> {
-        Ok(self.shared.try_acquire_permit()?.vacancy().create())
     }
 
     /// Acquires `n` objects at once, idle ones first; missing objects are made.
@@ -260,6 +205,93 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         Ok(burst)
     }
 
+    /// The lifecycle that makes and resets the objects.
+    #[must_use]
+    pub fn lifecycle(&self) -> &L {
+        self.shared.hooks()
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
+    /// Takes an idle object. Never makes one.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted); [`Closed`](AcquireError::Closed).
+    #[inline]
+    pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
+        self.take_idle()
+            .or_else(|| self.shared.pop_slow().map(Pooled::new))
+            .or_else(|| self.take_reusable())
+            .ok_or_else(|| self.nothing_idle())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn nothing_idle(&self) -> AcquireError {
+        let error = match self.is_closed() {
+            true => AcquireError::Closed,
+            false => AcquireError::Exhausted,
+        };
+        self.tell(error);
+        error
+    }
+
+    /// Emits that an acquire failed.
+    fn tell(&self, error: AcquireError) {
+        if error == AcquireError::Exhausted {
+            trace::exhausted(&self.shared.config, 1);
+        }
+    }
+
+    #[inline(always)]
+    fn take_idle(&self) -> Option<Pooled<T, L>> {
+        self.shared.pop().map(Pooled::new)
+    }
+
+    /// An idle object that is reset only now. An object found not reusable is discarded, and the next one is tried.
+    fn take_reusable(&self) -> Option<Pooled<T, L>> {
+        loop {
+            if let Some(object) = self.shared.pop_to_reset()?.reset_used() {
+                return Some(Pooled::new(object));
+            }
+        }
+    }
+
+    /// An idle object, or a place for one that the caller makes.
+    ///
+    /// With [`ResetOn::Acquire`], an idle object found not reusable is dropped, and its place is what is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted) at the bound; [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
+    /// returned.
+    pub fn try_entry(&self) -> Result<Entry<T, L>, AcquireError> {
+        match self.take_idle() {
+            Some(object) => Ok(Entry::Idle(object)),
+            None => self.try_entry_slow(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn try_entry_slow(&self) -> Result<Entry<T, L>, AcquireError> {
+        if let Some(object) = self.shared.pop_slow() {
+            return Ok(Entry::Idle(Pooled::new(object)));
+        }
+        if let Some(object) = self.shared.pop_to_reset() {
+            return Ok(Entry::reset(object));
+        }
+        let permit = self.shared.try_acquire_permit();
+        permit
+            .map(Entry::vacant)
+            .inspect_err(|&error| self.tell(error))
+    }
+
     pub(super) fn keep_buffer(&self, buffer: Vec<Pooled<T, L>>) {
         self.shared.keep_buffer(buffer);
     }
@@ -275,7 +307,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             Err(reason) => Err(AttachError::new(value, reason)),
         }
     }
+}
 
+impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Makes objects until `n` are idle; objects in use do not count. Returns how many are idle now:
     /// fewer than `n` only if the bound or `max_idle` does not allow as many, or the pool is closed.
     ///
@@ -286,9 +320,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         let n = n.min(self.shared.config.max_idle.unwrap_or(usize::MAX));
         // Counted once: what hooks take meanwhile is theirs.
         for _ in self.idle()..n {
-            let Ok(mut object) = self.create() else {
+            let Ok(permit) = self.shared.try_acquire_permit() else {
                 break;
             };
+            let mut object = permit.vacancy().create();
             if self.shared.config.reset_on == ResetOn::Acquire {
                 object.set_never_acquired();
             }
@@ -296,7 +331,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
         self.idle()
     }
+}
 
+impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Drops idle objects until at most `keep` are left, the longest idle first, and frees
     /// the chunks of memory that hold no object any more.
     ///
@@ -420,15 +457,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn name(&self) -> Option<&str> {
         self.shared.config.name.as_deref()
     }
-
-    /// The lifecycle that makes and resets the objects.
-    #[must_use]
-    pub fn lifecycle(&self) -> &L {
-        self.shared.lifecycle()
-    }
 }
 
-impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Clone for Pool<T, L> {
     fn clone(&self) -> Self {
         Pool {
             shared: self.shared.clone(),
@@ -436,7 +467,7 @@ impl<T, L: Lifecycle<T>> Clone for Pool<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> fmt::Debug for Pool<T, L> {
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Pool<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
             .field("name", &self.name())

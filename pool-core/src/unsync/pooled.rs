@@ -7,7 +7,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use super::Pool;
 use super::shared::Shared;
 use crate::handle::own::own_object;
-use crate::lifecycle::{Derived, Lifecycle};
+use crate::lifecycle::{Derived, Recycle};
 use crate::object::{Acquired, Object};
 
 /// An object of a pool for one thread, given back when this is dropped. As
@@ -22,13 +22,13 @@ use crate::object::{Acquired, Object};
 /// ```
 // Invariant in `T`, as `pool_core::Pooled` is. Neither `Send` nor `Sync`, as a raw pointer is not.
 #[must_use = "a handle that is not used goes back to its pool at once"]
-pub struct Pooled<T, L: Lifecycle<T> = Derived> {
+pub struct Pooled<T, L: Recycle<T> + ?Sized = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }
 
 own_object!(pub(super) Pooled, "pool_core::unsync");
 
-impl<T, L: Lifecycle<T>> Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
     /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
     #[must_use]
     pub fn pool(this: &Self) -> Option<Pool<T, L>> {
@@ -36,7 +36,7 @@ impl<T, L: Lifecycle<T>> Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Deref for Pooled<T, L> {
     type Target = T;
 
     #[inline(always)]
@@ -45,7 +45,7 @@ impl<T, L: Lifecycle<T>> Deref for Pooled<T, L> {
     }
 }
 
-impl<T, L: Lifecycle<T>> DerefMut for Pooled<T, L> {
+impl<T, L: Recycle<T> + ?Sized> DerefMut for Pooled<T, L> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.acquired

@@ -18,20 +18,20 @@ use super::stack::Stack;
 use crate::central::trim::{Period, TrimPolicy};
 use crate::config::{Config, ResetOn};
 use crate::error::AcquireError;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::Recycle;
 use crate::object::{
     Block, Chunk, Chunks, Held, Object, ObjectPool, Permit, PoolId, Reclaimed, SharedRef,
 };
 use crate::panics::{FirstPanic, for_each_despite_panics};
 use crate::trace;
 
-pub(super) struct Shared<T, L: Lifecycle<T>> {
+pub(super) struct Shared<T, L: Recycle<T> + ?Sized> {
     /// Idle objects, with room for all that are alive. Takes none once closed, and where objects are
     /// kept in `to_reset`.
     idle: Stack<Object<T, Self>>,
     /// Idle objects of a pool that resets when they are acquired, with room as in `idle`.
     to_reset: Stack<Object<T, Self>>,
-    lifecycle: L,
+    hooks: L::Hooks,
     pub(super) config: Config,
     /// Vacant blocks. Borrowed for a few instructions at a time, never while user code runs
     /// (UNSYNC-BORROW).
@@ -50,7 +50,7 @@ pub(super) struct Shared<T, L: Lifecycle<T>> {
     pub(super) discarded: Cell<usize>,
 }
 
-impl<T, L: Lifecycle<T>> Shared<T, L> {
+impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     fn with_chunks<R>(&self, f: impl FnOnce(&mut Chunks<T>) -> R) -> R {
         // SAFETY: one thread, and the borrow ends before anything else runs (UNSYNC-BORROW).
         f(unsafe { &mut *self.chunks.get() })
@@ -202,21 +202,21 @@ impl<T, L: Lifecycle<T>> Shared<T, L> {
 const AT_A_TIME: usize = 256;
 
 /// Objects on their way back to their pool.
-struct PutBack<'a, T, L: Lifecycle<T>> {
+struct PutBack<'a, T, L: Recycle<T> + ?Sized> {
     pool: &'a Shared<T, L>,
     left: vec::IntoIter<Object<T, Shared<T, L>>>,
 }
 
-impl<T, L: Lifecycle<T>> Drop for PutBack<'_, T, L> {
+impl<T, L: Recycle<T> + ?Sized> Drop for PutBack<'_, T, L> {
     fn drop(&mut self) {
         self.left.by_ref().for_each(|object| self.pool.put(object));
     }
 }
 
 /// What needs the pool's address, for a permit.
-impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
+impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     /// A pool without objects, and the first reference of it.
-    pub(super) fn new(config: Config, chunks: Chunks<T>, lifecycle: L) -> Self {
+    pub(super) fn new(config: Config, chunks: Chunks<T>, hooks: L::Hooks) -> Self {
         trace::grew(&config, chunks.blocks(), Chunks::<T>::block_size());
         // One of the two takes objects.
         let limit_on = |when| match config.reset_on == when {
@@ -226,7 +226,7 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
         let shared = Box::new(Shared {
             idle: Stack::new(limit_on(ResetOn::Release)),
             to_reset: Stack::new(limit_on(ResetOn::Acquire)),
-            lifecycle,
+            hooks,
             config,
             chunks: UnsafeCell::new(chunks),
             closed: Cell::new(false),
@@ -271,7 +271,7 @@ impl<T, L: Lifecycle<T>> SharedRef<T, Shared<T, L>> {
 /// unless the reset is left for later.
 #[cold]
 #[inline(never)]
-fn release_slow<T, L: Lifecycle<T>>(object: Object<T, Shared<T, L>>) {
+fn release_slow<T, L: Recycle<T> + ?Sized>(object: Object<T, Shared<T, L>>) {
     let reset_on = object.pool().config.reset_on;
     if let Some(object) = match reset_on {
         ResetOn::Acquire => Some(object),
@@ -284,7 +284,7 @@ fn release_slow<T, L: Lifecycle<T>>(object: Object<T, Shared<T, L>>) {
 /// [`Shared::put`], where `idle` takes no more.
 #[cold]
 #[inline(never)]
-fn put_slow<T, L: Lifecycle<T>>(object: Object<T, Shared<T, L>>) {
+fn put_slow<T, L: Recycle<T> + ?Sized>(object: Object<T, Shared<T, L>>) {
     // SAFETY: the object keeps the pool alive until it is destroyed, after which it is not touched.
     let pool = unsafe { object.pool_ptr().as_ref() };
     pool.put(object);
@@ -293,12 +293,12 @@ fn put_slow<T, L: Lifecycle<T>>(object: Object<T, Shared<T, L>>) {
 // SAFETY: a block of the chunks is alive until it is given back or the chunks are dropped, which is with the
 // pool. `live` counts permits from when they are given out until they are returned, `refs` the `Pool`s
 // (LIFE-REFS); the pool is freed when both are 0.
-unsafe impl<T, L: Lifecycle<T>> ObjectPool<T> for Shared<T, L> {
+unsafe impl<T, L: Recycle<T> + ?Sized> ObjectPool<T> for Shared<T, L> {
     type Lifecycle = L;
 
     #[inline(always)]
-    fn lifecycle(&self) -> &L {
-        &self.lifecycle
+    fn hooks(&self) -> &L::Hooks {
+        &self.hooks
     }
 
     fn pool_id(&self) -> PoolId {
@@ -400,7 +400,7 @@ pub(super) struct Drained<T>(vec::IntoIter<T>);
 
 impl<T> Drained<T> {
     /// Takes each object out of its pool.
-    pub(super) fn new<L: Lifecycle<T>>(idle: Reclaimed<T, Shared<T, L>>) -> Self {
+    pub(super) fn new<L: Recycle<T> + ?Sized>(idle: Reclaimed<T, Shared<T, L>>) -> Self {
         let values: Vec<_> = idle.into_vec().into_iter().map(Object::detach).collect();
         Drained(values.into_iter())
     }

@@ -13,6 +13,8 @@ mod contract;
 mod derive;
 mod derive_properties;
 #[cfg(feature = "async")]
+mod entry;
+#[cfg(feature = "async")]
 mod executors;
 mod handles;
 mod idle_data;

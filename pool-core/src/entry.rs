@@ -1,0 +1,190 @@
+//! An object, or the permit to make one: creation that may fail, takes time, or needs arguments.
+//!
+//! Written once for the pool for many threads and the pool for one: [`entry_types`] makes the types of either.
+
+/// Defines `Entry` and `VacantEntry` over the `Pooled` and the `Shared` that are in scope; what only the pool calls
+/// is visible as said.
+macro_rules! entry_types {
+    ($visibility:vis, $(#[$example:meta])*) => {
+        /// What a pool gives to a caller that makes its objects itself: an object that was idle, or a place for a new
+        /// one. From `entry`, `try_entry` and their like.
+        ///
+$(#[$example])*
+        #[must_use = "a vacant entry that is dropped gives its place back"]
+        pub enum Entry<T, L: Recycle<T> + ?Sized = Derived> {
+            /// An object was idle.
+            Idle(Pooled<T, L>),
+            /// None was, and there is a place for one.
+            Vacant(VacantEntry<T, L>),
+        }
+
+        impl<T, L: Recycle<T> + ?Sized> Entry<T, L> {
+            /// The idle object, or one that `make` makes.
+            ///
+            /// # Panics
+            ///
+            /// If `make` does; its place goes back to the pool then.
+            pub fn or_insert_with(self, make: impl FnOnce() -> T) -> Pooled<T, L> {
+                match self {
+                    Entry::Idle(handle) => handle,
+                    Entry::Vacant(vacant) => vacant.insert(make()),
+                }
+            }
+
+            /// The idle object, or one that `make` makes.
+            ///
+            /// # Errors
+            ///
+            /// What `make` returns; its place goes back to the pool then.
+            ///
+            /// # Panics
+            ///
+            /// If `make` does, likewise.
+            pub fn or_try_insert_with<E>(
+                self,
+                make: impl FnOnce() -> Result<T, E>,
+            ) -> Result<Pooled<T, L>, E> {
+                Ok(match self {
+                    Entry::Idle(handle) => handle,
+                    Entry::Vacant(vacant) => vacant.insert(make()?),
+                })
+            }
+
+            /// The idle object, or one that `make` makes in its own time. If the future is dropped before it is done,
+            /// the place goes back to the pool.
+            ///
+            /// # Errors
+            ///
+            /// What `make` returns; its place goes back to the pool then.
+            ///
+            /// # Panics
+            ///
+            /// If `make` does, likewise.
+            pub async fn or_try_insert_async<E>(
+                self,
+                make: impl AsyncFnOnce() -> Result<T, E>,
+            ) -> Result<Pooled<T, L>, E> {
+                Ok(match self {
+                    Entry::Idle(handle) => handle,
+                    Entry::Vacant(vacant) => vacant.insert(make().await?),
+                })
+            }
+
+            /// The entry of an idle object that is reset only now; vacant, if it turns out not to be reusable.
+            $visibility fn reset(object: Object<T, Shared<T, L>>) -> Self {
+                match object.reset_or_vacate() {
+                    Ok(object) => Entry::Idle(Pooled::new(object)),
+                    Err(vacancy) => Entry::Vacant(VacantEntry { vacancy }),
+                }
+            }
+
+            $visibility fn vacant(permit: Permit<T, Shared<T, L>>) -> Self {
+                Entry::Vacant(VacantEntry {
+                    vacancy: permit.vacancy(),
+                })
+            }
+        }
+
+        impl<T, L: Lifecycle<T>> Entry<T, L> {
+            /// The idle object, or one that the lifecycle creates.
+            $visibility fn or_create(self) -> Pooled<T, L> {
+                match self {
+                    Entry::Idle(handle) => handle,
+                    Entry::Vacant(vacant) => Pooled::new(vacant.vacancy.create()),
+                }
+            }
+        }
+
+        impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Entry<T, L>
+        where
+            T: fmt::Debug,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Entry::Idle(handle) => f.debug_tuple("Idle").field(&**handle).finish(),
+                    Entry::Vacant(vacant) => f.debug_tuple("Vacant").field(vacant).finish(),
+                }
+            }
+        }
+
+        /// A place for one object, which counts as in use: memory for it and a permit under the bound.
+        ///
+        /// Owned: it borrows nothing, may be sent to another thread if a handle may, and may outlive the pool. Dropped,
+        /// it gives its place back, and the next waiter is served. An object that is made after the pool was closed
+        /// lives as long as its handle.
+        #[must_use = "a vacant entry that is dropped gives its place back"]
+        pub struct VacantEntry<T, L: Recycle<T> + ?Sized = Derived> {
+            vacancy: Vacancy<T, Shared<T, L>>,
+        }
+
+        // What is in it is not a `T`, and nothing of the pool can be seen half done.
+        impl<T, L: Recycle<T> + ?Sized> UnwindSafe for VacantEntry<T, L> {}
+        impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for VacantEntry<T, L> {}
+        impl<T, L: Recycle<T> + ?Sized> Unpin for VacantEntry<T, L> {}
+
+        impl<T, L: Recycle<T> + ?Sized> VacantEntry<T, L> {
+            /// Puts `value` into the pool, as an object in use.
+            pub fn insert(self, value: T) -> Pooled<T, L> {
+                Pooled::new(self.vacancy.adopt(value))
+            }
+
+            /// Makes an object where it will live, so that a large one does not cross the stack: `make` gets its
+            /// [`Place`].
+            ///
+            /// # Panics
+            ///
+            /// If `make` does, or returns the [`Ready`] of another place. The place goes back to the pool then.
+            pub fn insert_with(
+                self,
+                make: impl for<'a> FnOnce(Place<'a, T>) -> Ready<'a, T>,
+            ) -> Pooled<T, L> {
+                Pooled::new(self.vacancy.fill(make))
+            }
+        }
+
+        impl<T, L: Recycle<T> + ?Sized> fmt::Debug for VacantEntry<T, L> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct("VacantEntry").finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use entry_types;
+
+#[cfg(feature = "std")]
+pub use self::shared::{Entry, VacantEntry};
+
+#[cfg(feature = "std")]
+mod shared {
+    use core::fmt;
+    use core::panic::{RefUnwindSafe, UnwindSafe};
+
+    use crate::handle::Pooled;
+    use crate::lifecycle::{Derived, Lifecycle, Recycle};
+    use crate::object::{Object, Permit, Vacancy};
+    use crate::poolable::{Place, Ready};
+    use crate::shared::Shared;
+
+    super::entry_types! {
+        pub(crate),
+        /// # Examples
+        ///
+        /// ```
+        /// use pool_core::{Entry, Pool};
+        ///
+        /// fn connect(address: &str) -> Result<String, std::io::Error> {
+        ///     Ok(format!("connection to {address}"))
+        /// }
+        ///
+        /// let pool = Pool::<String, _>::builder_without_create(|_| ()).capacity(8).build()?;
+        /// let connection = match pool.try_entry()? {
+        ///     Entry::Idle(connection) => connection,
+        ///     Entry::Vacant(vacant) => vacant.insert(connect("[::1]:80")?),
+        /// };
+        /// // The same in one line:
+        /// let another = pool.entry()?.or_try_insert_with(|| connect("[::1]:80"))?;
+        /// assert_eq!(*connection, *another);
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+    }
+}
