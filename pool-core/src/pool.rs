@@ -311,6 +311,16 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
+    /// An object by the backend's fast path: mostly from the calling thread's cache.
+    #[inline(always)]
+    fn acquire_hit(&self) -> Result<Pooled<T, L>, Miss<'_>> {
+        let object = match self.shared.pop_hit() {
+            Err(None) => (self.shared.fast.acquire)(&self.shared).ok_or(None),
+            popped => popped,
+        };
+        object.map(Pooled::new)
+    }
+
     #[inline(never)]
     fn acquire_slow(&self, missed: Miss<'_>, wait: Wait) -> Result<Pooled<T, L>, AcquireError> {
         self.entry_slow(missed, wait).map(Entry::or_create)
@@ -364,8 +374,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     }
 
     fn entry_with(&self, wait: Wait) -> Result<Entry<T, L>, AcquireError> {
-        match self.acquire_hit() {
-            Ok(handle) => Ok(Entry::Idle(handle)),
+        match self.shared.pop_hit() {
+            Ok(object) => Ok(Entry::Idle(Pooled::new(object))),
             Err(missed) => self.entry_slow(missed, wait),
         }
     }
@@ -382,16 +392,6 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     #[cfg(feature = "async")]
     pub async fn entry_async(&self) -> Result<Entry<T, L>, AcquireError> {
         Waiting::new(self).await
-    }
-
-    /// An object by the backend's fast path: mostly from the calling thread's cache.
-    #[inline(always)]
-    fn acquire_hit(&self) -> Result<Pooled<T, L>, Miss<'_>> {
-        let object = match self.shared.pop_hit() {
-            Err(None) => (self.shared.fast.acquire)(&self.shared).ok_or(None),
-            popped => popped,
-        };
-        object.map(Pooled::new)
     }
 
     /// An object, or a place for one, as `wait` says.
