@@ -216,6 +216,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If the pool was [closed](Self::close). If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
     /// permit returned.
+    #[must_use = "an object that is not used goes back to the pool at once"]
     #[inline]
     #[track_caller]
     pub fn acquire(&self) -> Pooled<T, L> {
@@ -526,6 +527,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If `n` exceeds the capacity, or the pool was [closed](Self::close). If a hook panics: `create`, or with
     /// [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then, and the others go back.
+    #[must_use = "objects that are not used go back to the pool at once"]
     #[track_caller]
     #[inline]
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {

@@ -29,7 +29,6 @@ use crate::object::release::release_many;
 /// drop(frames);
 /// assert_eq!(pool.idle(), 32);
 /// ```
-#[must_use = "a burst that is not used goes back to its pool at once"]
 pub struct Burst<T, L: Recycle<T> + ?Sized = Derived> {
     /// Taken out once, when the burst is dropped or taken apart. (With `mem::take` a drop of the empty array
     /// that is left would cost each burst a call.)

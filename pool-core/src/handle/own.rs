@@ -68,6 +68,7 @@ macro_rules! own_object {
             /// `object` came from `into_raw` of a handle of this type, and this is called once for it: two
             /// handles of one object would both give it back. A reference to the object can be cast to the same
             /// address and is not enough: a handle also needs the memory before the object.
+            #[must_use]
             pub unsafe fn from_raw(object: *mut T) -> Self {
                 // SAFETY: by contract given up by `into_raw`, and taken up once.
                 Self::new(unsafe { Object::from_raw(object) })
@@ -117,6 +118,7 @@ macro_rules! own_object {
             ///
             /// For a `T` that is `Unpin`, other than `Box`: the object is reset and used again, so it cannot be
             /// promised that it stays where it is until it is dropped.
+            #[must_use]
             pub fn into_pin(this: Self) -> core::pin::Pin<Self>
             where
                 T: Unpin,

@@ -42,7 +42,6 @@ use crate::shared::Shared;
 // Invariant in `T`, other than `Box`: the object outlives the handle in the pool, so it must not be replaced by
 // a value that lives less long.
 #[repr(transparent)]
-#[must_use = "a handle that is not used goes back to its pool at once"]
 pub struct Pooled<T, L: Recycle<T> + ?Sized = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }
@@ -52,6 +51,7 @@ own_object!(pub(crate) Pooled, "pool_core");
 impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
     /// Turns the handle into a handle that can be cloned: for one message to many consumers. Allocates
     /// nothing.
+    #[must_use]
     pub fn into_shared(this: Self) -> SharedPooled<T, L> {
         SharedPooled::new(Self::into_object(this))
     }

@@ -40,7 +40,6 @@ use crate::shared::Shared;
 /// }
 /// assert_eq!(pool.in_use(), 0);
 /// ```
-#[must_use = "a handle that is not used goes back to its pool at once"]
 pub struct SharedPooled<T, L: Recycle<T> + ?Sized = Derived> {
     counted: RefCounted<T, Shared<T, L>>,
 }
@@ -165,6 +164,7 @@ impl<T, L: Recycle<T> + ?Sized> SharedPooled<T, L> {
     ///
     /// `object` came from `into_raw` of a `SharedPooled` with the same `T` and `L`, and this is called once for each
     /// time that it did. (What [`Pooled::into_raw`] gave goes to [`Pooled::from_raw`].)
+    #[must_use]
     pub unsafe fn from_raw(object: *const T) -> Self {
         SharedPooled {
             // SAFETY: by contract.

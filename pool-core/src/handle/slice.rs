@@ -38,6 +38,7 @@ macro_rules! slice_of_handles {
             /// drop(frames.split_off(20)); // fewer came than there was room for
             /// assert_eq!((frames.len(), pool.idle()), (20, 12));
             /// ```
+            #[must_use = "the others go back to their pool at once"]
             #[track_caller]
             pub fn split_off(&mut self, at: usize) -> Self {
                 let len = self.len();

@@ -12,7 +12,6 @@ use crate::panics::for_each_despite_panics;
 /// [`Pool::acquire_many`](super::Pool::acquire_many). As [`pool_core::Burst`](crate::Burst), but stays on its thread.
 ///
 /// The array is the pool's and is used again, so a burst allocates nothing in steady state.
-#[must_use = "a burst that is not used goes back to its pool at once"]
 pub struct Burst<T, L: Recycle<T> + ?Sized = Derived> {
     handles: Vec<Pooled<T, L>>,
 }

@@ -104,6 +104,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// At the bound, since no other thread could give an object back meanwhile; on a pool that was
     /// closed. If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped
     /// then and its permit returned.
+    #[must_use = "an object that is not used goes back to the pool at once"]
     #[inline]
     #[track_caller]
     pub fn acquire(&self) -> Pooled<T, L> {
@@ -167,6 +168,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// drop(frames);
     /// assert_eq!(pool.idle(), 32);
     /// ```
+    #[must_use = "objects that are not used go back to the pool at once"]
     #[track_caller]
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {
         match self.try_acquire_many(n) {

@@ -21,7 +21,6 @@ use crate::object::{Acquired, Object};
 /// std::thread::spawn(move || drop(name)); // cannot be sent between threads safely
 /// ```
 // Invariant in `T`, as `pool_core::Pooled` is. Neither `Send` nor `Sync`, as a raw pointer is not.
-#[must_use = "a handle that is not used goes back to its pool at once"]
 pub struct Pooled<T, L: Recycle<T> + ?Sized = Derived> {
     acquired: Acquired<T, Shared<T, L>>,
 }

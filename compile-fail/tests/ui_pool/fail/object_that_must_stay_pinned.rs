@@ -6,5 +6,5 @@ fn main() {
     let pool = FnPool::<PhantomPinned>::builder_fn(|| PhantomPinned, |_| {})
         .build()
         .unwrap();
-    Pooled::into_pin(pool.acquire());
+    drop(Pooled::into_pin(pool.acquire()));
 }

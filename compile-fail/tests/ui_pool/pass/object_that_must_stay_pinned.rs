@@ -8,5 +8,5 @@ fn main() {
         FnPool::<std::pin::Pin<Box<PhantomPinned>>>::builder_fn(|| Box::pin(PhantomPinned), |_| {})
             .build()
             .unwrap();
-    let _ = Pooled::into_pin(pool.acquire());
+    drop(Pooled::into_pin(pool.acquire()));
 }
