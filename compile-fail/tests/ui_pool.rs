@@ -33,6 +33,7 @@ macro_rules! twins {
 
 twins! {
     borrow_of_the_object_kept_after_drop,
+    borrowed_field_that_outlives_its_message,
     drain_that_outlives_its_pool,
     handle_of_another_lifecycle,
     hooks_that_cannot_be_shared,

@@ -22,6 +22,9 @@ struct Sizing;
 #[doc = include_str!("../../docs/reset.md")]
 struct Reset;
 
+#[doc = include_str!("../../docs/messages.md")]
+struct Messages;
+
 #[doc = include_str!("../../docs/services.md")]
 struct Services;
 

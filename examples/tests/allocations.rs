@@ -2,7 +2,10 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::mem;
+use std::path::Path;
 
+use pool_core::poolable::recycle;
 use pool_core::{Backend, Pool};
 use pool_examples::book::Book;
 use pool_examples::generator::{self, Generator};
@@ -80,4 +83,46 @@ fn a_book_that_has_grown_allocates_nothing() {
             assert_eq!(count, 0, "{backend}");
         }
     }
+}
+
+/// The columns of the rows of a real day, if it is there, in a buffer that borrows from each row and comes from
+/// a pool.
+#[test]
+fn a_pooled_buffer_of_borrowed_columns_allocates_nothing() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/lobster_amzn_20000.csv");
+    let Ok(day) = std::fs::read(&path) else {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    };
+    let pool = Pool::<Vec<(u32, &'static [u8])>>::new();
+    let mut row = Vec::with_capacity(1_000);
+    let mut shares = 0;
+    let mut read = |text: &[u8]| {
+        for (_, bytes) in rows(text) {
+            // As when it comes from a socket: the next one overwrites it.
+            row.clear();
+            row.extend_from_slice(bytes);
+            let mut buffer = pool.acquire();
+            let mut columns = recycle(mem::take(&mut *buffer));
+            columns.extend((1..).zip(row.split(|&byte| byte == b',')));
+            let (4, size) = columns[3] else {
+                panic!("the fourth column is the fourth")
+            };
+            shares += size
+                .iter()
+                .fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
+            *buffer = recycle(columns);
+        }
+    };
+    let first = day.iter().position(|&byte| byte == b'\n').expect("a row") + 1;
+    let (first, rest) = day.split_at(first);
+    read(first);
+    assert_eq!(allocations(|| read(rest)), 0);
+    let messages = rows(&day).map(|(_, row)| parse(row).expect("a good row"));
+    assert_eq!(
+        shares,
+        messages.map(|message| u64::from(message.size)).sum()
+    );
+    assert_eq!(pool.stats().created, 1);
 }

@@ -99,6 +99,28 @@ pub mod linted {
         Done,
     }
 
+    /// Left in its variant.
+    #[derive(Poolable, Debug)]
+    #[poolable(in_place)]
+    pub enum InPlace<T> {
+        /// Fresh.
+        #[poolable(initial)]
+        Idle(Vec<T>),
+        /// Reset as the other is.
+        Busy(Vec<T>),
+        /// Nothing to reset.
+        Done,
+        /// Nothing to reset, either.
+        #[deprecated]
+        Old,
+        /// A value of its own.
+        Open {
+            /// Assigned.
+            #[poolable(default = 7)]
+            id: u8,
+        },
+    }
+
     /// One variant.
     #[derive(Poolable, Debug)]
     pub enum Single {
@@ -287,6 +309,22 @@ pub mod bare {
         Idle(u8),
         /// Not fresh.
         Busy,
+    }
+
+    /// An enum that is left in its variant.
+    #[derive(::pool_core::Poolable, ::core::fmt::Debug)]
+    #[poolable(in_place)]
+    pub enum InPlace {
+        /// Fresh.
+        #[poolable(initial)]
+        Idle(u8),
+        /// Assigned.
+        Busy(
+            #[poolable(default = 1)] u8,
+            #[poolable(default, max_capacity = 1)] ::std::vec::Vec<u8>,
+        ),
+        /// Nothing to reset.
+        Done,
     }
 
     /// Traits that are in scope and have the same method names.

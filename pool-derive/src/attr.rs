@@ -37,7 +37,7 @@ impl Home {
 }
 
 /// Every word: what it is called, where it belongs, how it is written.
-const WORDS: [(&str, Home, &str); 10] = [
+const WORDS: [(&str, Home, &str); 11] = [
     ("default", Home::Field, "`default` or `default = expr`"),
     ("init", Home::Field, "`init = expr`"),
     (
@@ -48,6 +48,7 @@ const WORDS: [(&str, Home, &str); 10] = [
     ("skip", Home::Field, "`skip`"),
     ("max_capacity", Home::Field, "`max_capacity = n`"),
     ("initial", Home::Variant, "`initial`"),
+    ("in_place", Home::Container, "`in_place`"),
     ("reset_with", Home::Container, "`reset_with = path`"),
     ("reusable", Home::Container, "`reusable = path`"),
     ("bound", Home::Container, "`bound = \"T: Trait\"`"),
@@ -113,6 +114,7 @@ pub(crate) struct VariantWords {
 /// The words on the type.
 #[derive(Default)]
 pub(crate) struct ContainerWords {
+    pub(crate) in_place: Option<Given<()>>,
     pub(crate) reset_with: Option<Given<Function>>,
     pub(crate) reusable: Option<Given<Function>>,
     pub(crate) bound: Option<Given<Punctuated<WherePredicate, Token![,]>>>,
@@ -181,6 +183,7 @@ impl ContainerWords {
                 continue;
             }
             match word.name.to_string().as_str() {
+                "in_place" => word.store(&mut words.in_place, Word::nothing, errors),
                 "reset_with" => word.store(&mut words.reset_with, Word::function, errors),
                 "reusable" => word.store(&mut words.reusable, Word::function, errors),
                 "bound" => word.store(&mut words.bound, Word::predicates, errors),

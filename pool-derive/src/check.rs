@@ -3,6 +3,8 @@
 //! Judges what words mean together and on this shape of type. Reports whatever cannot be meant, so
 //! that expand need not think about mistakes at all.
 
+use std::iter;
+
 use syn::punctuated::Punctuated;
 use syn::{Expr, Generics, Ident, Member, Path, Token, Type, WherePredicate};
 
@@ -29,27 +31,35 @@ pub(crate) struct Plan {
     pub(crate) reusable: Option<Function>,
 }
 
-/// The state that a fresh object is in.
-pub(crate) enum State {
-    Struct(Fields<FieldPlan>),
-    Enum {
-        initial: Ident,
-        fields: Fields<FieldPlan>,
-        /// Whether there are other variants.
-        others: bool,
-    },
+/// The states that are reset field by field.
+pub(crate) struct State {
+    /// The one that a fresh object is in.
+    pub(crate) initial: VariantPlan,
+    /// Those that an object is left in.
+    pub(crate) in_place: Vec<VariantPlan>,
+    /// Whether there are more, which are replaced by a fresh object.
+    pub(crate) replaced: bool,
+}
+
+/// A struct, or a variant of an enum.
+pub(crate) struct VariantPlan {
+    /// `None` for a struct.
+    pub(crate) variant: Option<Ident>,
+    pub(crate) fields: Fields<FieldPlan>,
 }
 
 impl State {
-    pub(crate) fn fields(&self) -> &Fields<FieldPlan> {
-        match self {
-            State::Struct(fields) | State::Enum { fields, .. } => fields,
-        }
+    pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantPlan> {
+        iter::once(&self.initial).chain(&self.in_place)
+    }
+
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &FieldPlan> {
+        self.variants().flat_map(|variant| &variant.fields.list)
     }
 }
 
 pub(crate) struct FieldPlan {
-    /// How many fields there are before this one.
+    /// How many fields there are before this one, in all states.
     pub(crate) position: usize,
     pub(crate) member: Member,
     pub(crate) ty: Type,
@@ -66,6 +76,8 @@ pub(crate) enum Make {
     /// `Default::default`
     Default,
     Expr(Expr),
+    /// Not at all: no fresh object has it, and reset does not make it anew.
+    Never,
 }
 
 /// How a field is reset.
@@ -83,7 +95,26 @@ pub(crate) enum Reset {
 pub(crate) fn check(input: Input, errors: &mut Errors) -> Option<Plan> {
     let krate = input.krate();
     let state = match input.shape {
-        Shape::Struct(fields) => State::Struct(plan_fields(fields, input.packed, errors)),
+        Shape::Struct(fields) => {
+            if let Some(in_place) = &input.words.in_place {
+                errors.on(
+                    &in_place.word,
+                    "`in_place` leaves the variant of an enum as it is, and a struct has none: its fields are \
+                     always reset in place; remove it",
+                );
+            }
+            let fields = fields.into_plans(0, |position, field| {
+                plan_field(position, field, None, input.packed, errors)
+            });
+            State {
+                initial: VariantPlan {
+                    variant: None,
+                    fields,
+                },
+                in_place: Vec::new(),
+                replaced: false,
+            }
+        }
         Shape::Enum(variants) => plan_enum(&input.ident, &input.words, variants, errors)?,
         Shape::Union(token) => {
             errors.on(
@@ -149,13 +180,45 @@ fn plan_enum(
         );
         return None;
     };
-    for variant in &others {
-        refuse_unused_words(variant, errors);
+    let mut count = 0;
+    let mut plan = |variant: Variant, made: bool| {
+        let never_made = (!made).then_some(&variant.ident);
+        let before = count;
+        count += variant.fields.list.len();
+        let fields = variant.fields.into_plans(before, |position, field| {
+            plan_field(position, field, never_made, None, errors)
+        });
+        VariantPlan {
+            variant: Some(variant.ident),
+            fields,
+        }
+    };
+    let initial = plan(initial, true);
+    let Some(in_place) = &words.in_place else {
+        for variant in &others {
+            refuse_unused_words(variant, errors);
+        }
+        return Some(State {
+            initial,
+            in_place: Vec::new(),
+            replaced: !others.is_empty(),
+        });
+    };
+    let others = others
+        .into_iter()
+        .map(|variant| plan(variant, false))
+        .collect();
+    if count == 0 {
+        errors.on(
+            &in_place.word,
+            "`in_place` would leave this enum as it was used, since none of its variants has a field to reset; \
+             remove it",
+        );
     }
-    Some(State::Enum {
-        initial: initial.ident,
-        fields: plan_fields(initial.fields, None, errors),
-        others: !others.is_empty(),
+    Some(State {
+        initial,
+        in_place: others,
+        replaced: false,
     })
 }
 
@@ -171,38 +234,39 @@ fn refuse_unused_words(variant: &Variant, errors: &mut Errors) {
             word,
             format_args!(
                 "`{word}` does nothing here: reset replaces a `{}` by a fresh object; remove it, \
-                 or mark this variant `#[poolable(initial)]`",
+                 or mark this variant `#[poolable(initial)]`, or the enum `#[poolable(in_place)]`",
                 variant.ident
             ),
         );
     }
 }
 
-fn plan_fields(
-    fields: Fields<Field>,
-    packed: Option<u64>,
-    errors: &mut Errors,
-) -> Fields<FieldPlan> {
-    let Fields { style, list } = fields;
-    let plan = |(position, field): (usize, Field)| {
-        let span = field.span();
-        let plan = plan_field(position, field, errors);
-        if packed.is_some_and(|packed| plan.is_borrowed() && !is_aligned(&plan.ty, packed)) {
-            errors.at(
-                span,
-                "reset would borrow this field, which may be unaligned in a packed struct; have it \
-                 assigned with `#[poolable(default)]`, or left alone with `#[poolable(skip)]`",
-            );
+impl Fields<Field> {
+    /// What `plan` makes of each field, given its position, of which the first is `position`.
+    fn into_plans(
+        self,
+        position: usize,
+        mut plan: impl FnMut(usize, Field) -> FieldPlan,
+    ) -> Fields<FieldPlan> {
+        let fields = (position..).zip(self.list);
+        Fields {
+            style: self.style,
+            list: fields
+                .map(|(position, field)| plan(position, field))
+                .collect(),
         }
-        plan
-    };
-    Fields {
-        style,
-        list: list.into_iter().enumerate().map(plan).collect(),
     }
 }
 
-fn plan_field(position: usize, field: Field, errors: &mut Errors) -> FieldPlan {
+/// `never_made` is the variant's name if a fresh object is in another.
+fn plan_field(
+    position: usize,
+    field: Field,
+    never_made: Option<&Ident>,
+    packed: Option<u64>,
+    errors: &mut Errors,
+) -> FieldPlan {
+    let span = field.span();
     let words = field.words;
     if is_unsized(&field.ty) {
         errors.on_unsized(
@@ -233,8 +297,28 @@ fn plan_field(position: usize, field: Field, errors: &mut Errors) -> FieldPlan {
             );
         }
     }
-    let remade = words.default.is_some();
+    let remade = words.default.is_some() && words.skip.is_none() && words.reset.is_none();
+    if let Some(variant) = never_made {
+        let making = [
+            words
+                .default
+                .as_ref()
+                .map(|given| &given.word)
+                .filter(|_| !remade),
+            words.init.as_ref().map(|given| &given.word),
+        ];
+        for word in making.into_iter().flatten() {
+            errors.on(
+                word,
+                format_args!(
+                    "`{word}` does nothing here: a fresh object is no `{variant}`, so the pool never makes this \
+                     field; remove it, or mark this variant `#[poolable(initial)]`"
+                ),
+            );
+        }
+    }
     let make = match (value(words.default), value(words.init)) {
+        _ if never_made.is_some() && !remade => Make::Never,
         (Some(Some(expr)), _) | (None, Some(expr)) => Make::Expr(expr),
         (Some(None), _) => Make::Default,
         (None, None) => Make::Poolable,
@@ -245,14 +329,22 @@ fn plan_field(position: usize, field: Field, errors: &mut Errors) -> FieldPlan {
         (None, None) if remade => Reset::Remake,
         (None, None) => Reset::Poolable,
     };
-    FieldPlan {
+    let plan = FieldPlan {
         position,
         member: field.member,
         ty: field.ty,
         make,
         reset,
         limit: value(words.max_capacity),
+    };
+    if packed.is_some_and(|packed| plan.is_borrowed() && !is_aligned(&plan.ty, packed)) {
+        errors.at(
+            span,
+            "reset would borrow this field, which may be unaligned in a packed struct; have it \
+             assigned with `#[poolable(default)]`, or left alone with `#[poolable(skip)]`",
+        );
     }
+    plan
 }
 
 impl FieldPlan {

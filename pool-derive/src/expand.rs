@@ -14,7 +14,7 @@ use syn::{Generics, Ident, Member, Type, parse_quote};
 
 use crate::ast::{Fields, Style, any_ident};
 use crate::attr::Function;
-use crate::check::{FieldPlan, Make, Plan, Reset, State};
+use crate::check::{FieldPlan, Make, Plan, Reset, State, VariantPlan};
 
 pub(crate) fn expand(plan: &Plan) -> TokenStream {
     let Plan { ident, krate, .. } = plan;
@@ -60,7 +60,7 @@ impl Plan {
             return generics;
         }
         let mut seen = Vec::new();
-        for field in &self.state.fields().list {
+        for field in self.state.fields() {
             // A predicate about a field that contains the type itself would ask whether the impl
             // holds in order to say when it holds. The body asks instead.
             if !mentions(&field.ty, &params) || mentions_type(&field.ty, &self.ident) {
@@ -101,11 +101,11 @@ impl Plan {
                 }
             })
         };
-        self.state.fields().list.iter().filter_map(maker).collect()
+        self.state.fields().filter_map(maker).collect()
     }
 
     fn init(&self) -> TokenStream {
-        let fresh = self.fields(|field| field.made(self));
+        let fresh = self.state.initial.with(|field| field.made(self));
         quote! {
             #[inline]
             fn init() -> Self {
@@ -116,33 +116,38 @@ impl Plan {
 
     fn reset(&self) -> TokenStream {
         let Plan { krate, .. } = self;
-        let pattern = self.fields(|field| {
-            let assigned = self.packed && !field.is_borrowed();
-            match field.reset {
-                Reset::Skip => quote!(_),
-                _ if assigned => quote!(_),
-                _ => field.local(field.ty.span()).into_token_stream(),
-            }
-        });
-        let resets = self
-            .state
-            .fields()
-            .list
-            .iter()
-            .map(|field| field.reset(self));
-        let fields = match &self.state {
-            State::Struct(_) => quote! {
+        let reset = |variant: &VariantPlan| {
+            let pattern = variant.with(|field| {
+                let assigned = self.packed && !field.is_borrowed();
+                match field.reset {
+                    Reset::Skip => quote!(_),
+                    _ if assigned => quote!(_),
+                    _ => field.local(field.ty.span()).into_token_stream(),
+                }
+            });
+            let resets = variant.fields.list.iter().map(|field| field.reset(self));
+            (pattern, quote!(#(#resets)*))
+        };
+        let State {
+            initial, replaced, ..
+        } = &self.state;
+        let fields = if initial.variant.is_none() {
+            let (pattern, resets) = reset(initial);
+            quote! {
                 let #pattern = self;
-                #(#resets)*
-            },
-            State::Enum { others, .. } => {
-                let others =
-                    others.then(|| quote!(_ => *self = <Self as #krate::Poolable>::init(),));
-                quote! {
-                    match self {
-                        #pattern => { #(#resets)* }
-                        #others
-                    }
+                #resets
+            }
+        } else {
+            let arms = self.state.variants().map(|variant| {
+                let (pattern, resets) = reset(variant);
+                quote!(#pattern => { #resets })
+            });
+            let replace =
+                replaced.then(|| quote!(_ => *self = <Self as #krate::Poolable>::init(),));
+            quote! {
+                match self {
+                    #(#arms)*
+                    #replace
                 }
             }
         };
@@ -166,43 +171,50 @@ impl Plan {
     fn is_reusable(&self) -> Option<TokenStream> {
         let Plan { krate, .. } = self;
         let asked = |field: &FieldPlan| matches!(field.reset, Reset::Poolable);
-        let pattern = self.fields(|field| {
-            if asked(field) {
-                field.local(field.ty.span()).into_token_stream()
-            } else {
-                quote!(_)
-            }
-        });
-        let answers = self
-            .state
-            .fields()
-            .list
-            .iter()
-            .filter(|field| asked(field))
-            .map(|field| {
+        // `None`: nothing is asked.
+        let answer =
+            |variant: &VariantPlan| {
+                let pattern = variant.with(|field| match asked(field) {
+                    true => field.local(field.ty.span()).into_token_stream(),
+                    false => quote!(_),
+                });
+                let list = variant.fields.list.iter();
+                let mut answers = list.filter(|field| asked(field)).map(|field| {
                 let ty = &field.ty;
                 let local = field.local(ty.span());
                 quote_spanned!(at(ty.span())=> <#ty as #krate::Poolable>::is_reusable(#local))
-            });
-        let answers: Vec<TokenStream> = answers.collect();
+            }).peekable();
+                answers.peek()?;
+                Some((pattern, quote!(#(#answers)&&*)))
+            };
+        let answers: Vec<_> = self.state.variants().filter_map(answer).collect();
         let validate = self.reusable.as_ref().map(|reusable| match reusable {
             Function::Path(path) => quote_spanned!(at(path.span())=> #path(self)),
             Function::Closure(closure) => {
                 quote_spanned!(at(closure.span())=> #krate::__private::validate_with(self, #closure))
             }
         });
-        let and = validate.as_ref().map(|_| quote!(&&));
-        let body = match &self.state {
-            _ if answers.is_empty() => validate?,
-            State::Struct(_) => quote! {
-                let #pattern = self;
-                #(#answers)&&* #and #validate
-            },
-            State::Enum { others, .. } => {
+        let State {
+            initial,
+            in_place,
+            replaced,
+        } = &self.state;
+        let body = match &*answers {
+            [] => validate?,
+            [(pattern, answers)] if initial.variant.is_none() => {
+                let and = validate.as_ref().map(|_| quote!(&&));
+                quote! {
+                    let #pattern = self;
+                    #answers #and #validate
+                }
+            }
+            all => {
+                let (patterns, answers): (Vec<_>, Vec<_>) = all.iter().cloned().unzip();
+                let others = *replaced || all.len() < 1 + in_place.len();
                 let others = others.then(|| quote!(_ => true,));
                 let fields = quote! {
                     match self {
-                        #pattern => #(#answers)&&*,
+                        #(#patterns => #answers,)*
                         #others
                     }
                 };
@@ -224,10 +236,9 @@ impl Plan {
     /// no place before it is known which variant it is.
     fn init_in(&self) -> Option<TokenStream> {
         let Plan { krate, .. } = self;
-        let State::Struct(Fields { list, .. }) = &self.state else {
-            return None;
-        };
-        if list.is_empty() || self.packed {
+        let VariantPlan { variant, fields } = &self.state.initial;
+        let list = &fields.list;
+        if variant.is_some() || list.is_empty() || self.packed {
             return None;
         }
         let members = list.iter().map(|field| &field.member);
@@ -240,14 +251,16 @@ impl Plan {
             }
         })
     }
+}
 
-    /// The fresh state, with `part` for each field: a pattern or an expression.
-    fn fields(&self, part: impl Fn(&FieldPlan) -> TokenStream) -> TokenStream {
-        let path = match &self.state {
-            State::Struct(_) => quote!(Self),
-            State::Enum { initial, .. } => quote!(Self::#initial),
+impl VariantPlan {
+    /// The state, with `part` for each field: a pattern or an expression.
+    fn with(&self, part: impl Fn(&FieldPlan) -> TokenStream) -> TokenStream {
+        let path = match &self.variant {
+            None => quote!(Self),
+            Some(variant) => quote!(Self::#variant),
         };
-        let Fields { style, list } = self.state.fields();
+        let Fields { style, list } = &self.fields;
         let parts = list.iter().map(part);
         match style {
             Style::Unit => path,
@@ -295,6 +308,7 @@ impl FieldPlan {
                 let make = self.maker(plan);
                 quote!(<Self as #make>::make())
             }
+            Make::Never => unreachable!("a field that is never made"),
         }
     }
 
@@ -307,7 +321,7 @@ impl FieldPlan {
             Make::Poolable => {
                 quote_spanned!(at(ty.span())=> |#part| <#ty as #krate::Poolable>::init_in(#part))
             }
-            Make::Default | Make::Expr(_) => {
+            Make::Default | Make::Expr(_) | Make::Never => {
                 let made = self.made(plan);
                 quote!(|#part| #krate::Place::write(#part, #made))
             }

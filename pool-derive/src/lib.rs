@@ -206,8 +206,9 @@ use crate::derive::derive;
 /// ### `initial`
 ///
 /// An enum says which variant a fresh object is in. There, reset resets the fields and so keeps
-/// their memory; from any other variant it assigns a fresh object. Fields of the other variants
-/// take no words and need not be `Poolable`.
+/// their memory; from any other variant it assigns a fresh object, which drops what the variant
+/// held. Fields of the other variants take no words and need not be `Poolable`. An enum whose
+/// variants are all to keep their memory is [`in_place`](#in_place).
 ///
 /// ```
 /// # use pool_core::Poolable;
@@ -228,6 +229,39 @@ use crate::derive::derive;
 /// ```
 ///
 /// # On the type
+///
+/// ### `in_place`
+///
+/// For an enum whose variants own buffers. Reset resets the fields of the variant that is there and
+/// leaves the variant, so its buffers survive. So an object from the pool may be in *any* variant,
+/// with its fields fresh: whoever acquires it matches on what is there, or assigns. Only an object
+/// that the pool has just made is in the variant marked `initial`. Fields of all variants take
+/// words, but for those that say how a field is made where a fresh object has none.
+///
+/// Which variant the last user left can be seen by the next one. Where that is a secret, do without.
+///
+/// ```
+/// # use pool_core::Poolable;
+/// #[derive(Poolable)]
+/// #[poolable(in_place)]
+/// enum Message {
+///     #[poolable(initial)]
+///     Heartbeat,
+///     Text(String),
+///     Order { legs: Vec<u64>, #[poolable(default = 100)] size: u32 },
+/// }
+///
+/// let mut message = Message::Text(String::from("halted"));
+/// message.reset();
+/// assert!(matches!(&message, Message::Text(text) if text.is_empty() && text.capacity() >= 6));
+///
+/// // To write one: use what is there, or make it.
+/// if !matches!(message, Message::Order { .. }) {
+///     message = Message::Order { legs: Vec::with_capacity(4), size: 100 };
+/// }
+/// let Message::Order { legs, .. } = &mut message else { unreachable!() };
+/// legs.push(7);
+/// ```
 ///
 /// ### `reset_with = path`
 ///

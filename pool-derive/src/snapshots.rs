@@ -126,6 +126,21 @@ snapshots! {
         }
     }
 
+    enum_in_place: {
+        #[poolable(in_place, reusable = Message::is_small)]
+        enum Message<T> {
+            #[poolable(initial)]
+            Heartbeat,
+            Order {
+                #[poolable(max_capacity = 64)]
+                legs: Vec<T>,
+                #[poolable(default = 100)]
+                size: u32,
+            },
+            Text(String, #[poolable(skip)] u64),
+        }
+    }
+
     enum_of_units: {
         enum Side {
             #[poolable(initial)]

@@ -10,9 +10,11 @@ pub mod build;
 mod max_capacity;
 pub mod impls;
 mod place;
+mod recycle;
 
 pub use max_capacity::MaxCapacity;
 pub use place::{Place, Ready};
+pub use recycle::recycle;
 
 /// An object that a pool can create, reset, and hand to the next user.
 ///

@@ -117,6 +117,142 @@ fn enum_in_another_variant_becomes_fresh() {
 }
 
 #[derive(Poolable, Debug, PartialEq)]
+#[poolable(in_place)]
+enum InPlace<T, const N: usize>
+where
+    T: Clone,
+{
+    Text(String, Vec<T>),
+    #[poolable(initial)]
+    Order {
+        #[poolable(init = Vec::with_capacity(8))]
+        legs: Vec<T>,
+        #[poolable(default = 100)]
+        size: u32,
+    },
+    Frame {
+        #[poolable(max_capacity = 16)]
+        bytes: Vec<u8>,
+        #[poolable(default = [7; N])]
+        key: [u8; N],
+        #[poolable(reset = |hops| *hops = 64)]
+        hops: u8,
+        #[poolable(skip)]
+        uses: u32,
+        /// Not `Poolable`, and never made.
+        #[poolable(reset = std::num::NonZero::clone)]
+        session: std::num::NonZero<u64>,
+    },
+    Empty {},
+    Nothing(),
+    Heartbeat,
+}
+
+impl<T: Clone, const N: usize> InPlace<T, N> {
+    fn texts(capacity: usize) -> Self {
+        InPlace::Text("x".repeat(capacity), Vec::with_capacity(capacity))
+    }
+}
+
+#[test]
+fn enum_in_place_keeps_the_variant_and_its_buffers() {
+    type Message = InPlace<std::rc::Rc<u8>, 2>;
+
+    let mut object = fresh::<Message>();
+    let InPlace::Order { legs, size } = &mut object else {
+        panic!("{object:?} is not fresh");
+    };
+    assert!(legs.capacity() >= 8);
+    (*legs, *size) = (Vec::with_capacity(64), 3);
+    object.reset();
+    assert_eq!(object, Message::init());
+    assert!(matches!(&object, InPlace::Order { legs, .. } if legs.capacity() == 64));
+
+    let mut object = Message::texts(50);
+    object.reset();
+    assert_eq!(object, InPlace::Text(String::new(), Vec::new()));
+    let InPlace::Text(text, list) = &object else {
+        unreachable!("it was compared");
+    };
+    assert_eq!((text.capacity(), list.capacity()), (50, 50));
+
+    let session = std::num::NonZero::new(9).unwrap();
+    let mut object = Message::Frame {
+        bytes: vec![1; 100],
+        key: [1, 2],
+        hops: 3,
+        uses: 4,
+        session,
+    };
+    object.reset();
+    let emptied = Message::Frame {
+        bytes: Vec::new(),
+        key: [7; 2],
+        hops: 64,
+        uses: 4,
+        session,
+    };
+    assert_eq!(object, emptied);
+    assert!(matches!(&object, InPlace::Frame { bytes, .. } if bytes.capacity() == 16));
+
+    for mut object in [Message::Empty {}, Message::Nothing(), Message::Heartbeat] {
+        let before = format!("{object:?}");
+        object.reset();
+        assert_eq!(format!("{object:?}"), before);
+    }
+}
+
+/// Not worth keeping once it was large.
+#[derive(Debug, Default, PartialEq)]
+struct Small(u32);
+
+impl Poolable for Small {
+    fn init() -> Self {
+        Small(0)
+    }
+    fn reset(&mut self) {}
+    fn is_reusable(&self) -> bool {
+        self.0 < 10
+    }
+}
+
+#[derive(Poolable, Debug, PartialEq)]
+#[poolable(in_place, reusable = |object: &Asked| !matches!(object, Asked::Bad))]
+enum Asked {
+    #[poolable(initial)]
+    One(Small),
+    Two(Small, Small),
+    Skipped(#[poolable(skip)] Small),
+    Bad,
+}
+
+#[test]
+fn enum_in_place_asks_the_fields_of_its_variant() {
+    for (object, reusable) in [
+        (Asked::One(Small(1)), true),
+        (Asked::One(Small(10)), false),
+        (Asked::Two(Small(1), Small(1)), true),
+        (Asked::Two(Small(1), Small(10)), false),
+        (Asked::Skipped(Small(10)), true),
+        (Asked::Bad, false),
+    ] {
+        assert_eq!(object.is_reusable(), reusable, "{object:?}");
+    }
+}
+
+#[test]
+fn a_pool_of_enums_in_place_serves_emptied_ones() {
+    let pool = pool_core::Pool::<InPlace<u8, 1>>::new();
+    let mut message = pool.acquire();
+    *message = InPlace::texts(1_000);
+    drop(message);
+    let message = pool.acquire();
+    assert!(
+        matches!(&*message, InPlace::Text(text, _) if text.is_empty() && text.capacity() == 1_000)
+    );
+}
+
+#[derive(Poolable, Debug, PartialEq)]
 enum Lonely {
     #[poolable(initial)]
     Only(u8),

@@ -223,6 +223,46 @@ impl Shape for TupleState {
     }
 }
 
+#[derive(Poolable, PartialEq, Debug, Clone)]
+#[poolable(in_place)]
+enum InPlace {
+    #[poolable(initial)]
+    Unit,
+    Named {
+        text: String,
+        #[poolable(max_capacity = 10)]
+        list: Vec<u8>,
+        #[poolable(default = 9)]
+        nine: u8,
+    },
+    Tuple(u8, HashMap<u8, u8>),
+}
+
+impl Shape for InPlace {
+    fn capacities(&self) -> Vec<(usize, usize)> {
+        match self {
+            InPlace::Unit => Vec::new(),
+            InPlace::Named { text, list, .. } => {
+                vec![(text.capacity(), ANY), (list.capacity(), 10)]
+            }
+            InPlace::Tuple(_, map) => vec![(map.capacity(), ANY)],
+        }
+    }
+
+    /// The variant is what reset leaves alone.
+    fn copy_skipped(&self, fresh: &mut Self) {
+        *fresh = match self {
+            InPlace::Unit => InPlace::Unit,
+            InPlace::Named { .. } => InPlace::Named {
+                text: String::new(),
+                list: Vec::new(),
+                nine: 9,
+            },
+            InPlace::Tuple(..) => InPlace::Tuple(0, HashMap::new()),
+        };
+    }
+}
+
 #[derive(Poolable, PartialEq, Debug)]
 struct Generic<'a, T, const N: usize> {
     items: [T; N],
@@ -277,6 +317,17 @@ proptest! {
     fn enums_with_a_fresh_tuple(object in prop_oneof![
         any::<u8>().prop_map(TupleState::Other),
         (vec(any::<u8>(), 0..30), any::<char>()).prop_map(|(a, b)| TupleState::Fresh(a, b)),
+    ]) {
+        check(object);
+    }
+
+    #[test]
+    fn enums_in_place(object in prop_oneof![
+        Just(InPlace::Unit),
+        (".{0,9}", vec(any::<u8>(), 0..30), any::<u8>())
+            .prop_map(|(text, list, nine)| InPlace::Named { text, list, nine }),
+        (any::<u8>(), hash_map(any::<u8>(), any::<u8>(), 0..9))
+            .prop_map(|(a, b)| InPlace::Tuple(a, b)),
     ]) {
         check(object);
     }

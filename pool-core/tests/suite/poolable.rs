@@ -22,7 +22,7 @@ use std::sync::{self, Arc, Mutex, OnceLock, RwLock};
 use std::thread;
 use std::time::Duration;
 
-use pool_core::{Place, Poolable};
+use pool_core::{Place, Poolable, poolable};
 use proptest::prelude::*;
 
 /// A reset `value`, a made one, and one made in place look alike. They are compared as `Debug`
@@ -553,4 +553,32 @@ fn objects_larger_than_the_stack() {
                 .is_some_and(|boxed| boxed[SIZE - 1] == 0)
         );
     });
+}
+
+/// What a collection of borrows for one message is made of, and what it goes back to.
+#[test]
+fn a_recycled_vec_has_the_memory_of_the_used_one() {
+    let kept: Vec<(u32, &'static [u8])> = Vec::with_capacity(33);
+    let memory = kept.as_ptr().addr();
+    let mut fields: Vec<(u32, &[u8])> = poolable::recycle(kept);
+    assert_eq!((fields.as_ptr().addr(), fields.capacity()), (memory, 33));
+
+    let message = vec![1, 2, 3];
+    fields.extend((1..).zip(message.chunks(1)));
+    assert_eq!(fields.len(), 3);
+    let kept: Vec<(u32, &'static [u8])> = poolable::recycle(fields);
+    drop(message);
+    assert!(kept.is_empty());
+    assert_eq!((kept.as_ptr().addr(), kept.capacity()), (memory, 33));
+
+    // Nothing of no memory.
+    assert_eq!(poolable::recycle::<&str, &str>(Vec::new()).capacity(), 0);
+}
+
+#[test]
+fn recycling_drops_what_was_there() {
+    let owned = Rc::new(());
+    let used = vec![Rc::clone(&owned); 5];
+    let fresh: Vec<Rc<()>> = poolable::recycle(used);
+    assert_eq!((Rc::strong_count(&owned), fresh.capacity()), (1, 5));
 }

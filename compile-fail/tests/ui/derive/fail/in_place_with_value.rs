@@ -1,0 +1,14 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+#[poolable(in_place = true)]
+enum Object {
+    #[poolable(initial)]
+    Idle(Vec<u8>),
+    Busy(Vec<u8>),
+}
+
+fn main() {
+    let _ = Object::Busy;
+    Object::init().reset();
+}

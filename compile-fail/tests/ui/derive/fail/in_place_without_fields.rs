@@ -1,0 +1,14 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+#[poolable(in_place)]
+enum Object {
+    #[poolable(initial)]
+    Idle,
+    Busy,
+}
+
+fn main() {
+    let _ = Object::Busy;
+    Object::init().reset();
+}

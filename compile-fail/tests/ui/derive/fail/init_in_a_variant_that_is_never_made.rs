@@ -1,0 +1,14 @@
+use pool_core::Poolable;
+
+#[derive(Poolable)]
+#[poolable(in_place)]
+enum Object {
+    #[poolable(initial)]
+    Idle(Vec<u8>),
+    Busy(#[poolable(init = Vec::with_capacity(64))] Vec<u8>),
+}
+
+fn main() {
+    let _ = Object::Busy;
+    Object::init().reset();
+}

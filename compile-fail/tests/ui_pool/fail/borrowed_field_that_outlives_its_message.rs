@@ -1,0 +1,14 @@
+use pool_core::Pool;
+use pool_core::poolable::recycle;
+
+fn main() {
+    let pool = Pool::<Vec<(u32, &'static str)>>::new();
+    let mut buffer = pool.acquire();
+    {
+        let message = String::from("35=D");
+        let mut fields = recycle(std::mem::take(&mut *buffer));
+        fields.push((35, &message[3..]));
+        // Not recycled: the pool would hold what is borrowed from the message.
+        *buffer = fields;
+    }
+}
