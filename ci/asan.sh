@@ -21,7 +21,7 @@ export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1"
 # is found. Threads by the thousand are other tests' matter: a sanitizer's shadow of their stacks is not.
 cargo test --target "$target" -p pool-core --all-features --lib --test tls
 cargo test --target "$target" -p pool-core --all-features --test suite -- \
-    contract:: model:: threads:: burst:: waiting:: unsync:: reported:: reset_on_acquire:: \
+    contract:: memory:: model:: threads:: burst:: waiting:: unsync:: reported:: reset_on_acquire:: \
     --skip forgotten --skip thousands_of_threads
 ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" \
     cargo test --target "$target" -p pool-core --all-features --test suite -- forgotten

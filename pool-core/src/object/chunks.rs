@@ -58,6 +58,7 @@ impl<T> Chunk<T> {
     /// # Panics
     ///
     /// If the chunk exceeds the address space. Aborts, as a `Box` would, when memory is out.
+    #[cfg(feature = "std")]
     pub(super) fn new(blocks: usize) -> Self {
         Self::try_new(blocks).unwrap_or_else(|| Self::out_of_memory(blocks))
     }
