@@ -18,11 +18,12 @@ export RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=address -Cunsafe-allow-abi-mismatch
 export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1"
 
 # What forgets handles on purpose, leaks; it is asked by name, so that a test that comes to leak unnoticed
-# is found. Threads by the thousand are other tests' matter: a sanitizer's shadow of their stacks is not.
+# is found. Threads by the thousand are other tests' matter: a sanitizer's shadow of their stacks is not. A sanitizer
+# locks no memory (its mlock does nothing), and its shadow takes page faults.
 cargo test --target "$target" -p pool-core --all-features --lib --test tls
 cargo test --target "$target" -p pool-core --all-features --test suite -- \
-    contract:: model:: threads:: burst:: waiting:: unsync:: reported:: reset_on_acquire:: \
-    --skip forgotten --skip thousands_of_threads
+    contract:: memory:: model:: threads:: burst:: waiting:: unsync:: reported:: reset_on_acquire:: \
+    --skip forgotten --skip thousands_of_threads --skip memory::pages::lock --skip memory::pages::prefaulted
 ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" \
     cargo test --target "$target" -p pool-core --all-features --test suite -- forgotten
 cargo run --release --target "$target" -p torture -- \

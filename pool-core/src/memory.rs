@@ -97,8 +97,8 @@ impl Memory {
     /// process ([`handle_alloc_error`](std::alloc::handle_alloc_error)), since an acquire has no error
     /// for it: give the pool a [`capacity`](crate::Builder::capacity) and prefill it where that must not happen.
     ///
-    /// The allocator is asked by the thread that needs memory, while that thread holds the pool's lock for growth. So
-    /// it must not use the pool. A panic of the allocator goes on through the acquire and leaves the pool usable.
+    /// The allocator is asked by the thread that needs memory, while that thread holds the pool's lock for growth, or
+    /// the one for trimming. So it must not use the pool. A panic of the allocator goes on through the acquire and leaves the pool usable.
     ///
     /// # Examples
     ///

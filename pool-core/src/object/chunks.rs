@@ -6,6 +6,7 @@
 #![allow(unsafe_code)] // Raw memory.
 
 use alloc::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 #[cfg(feature = "std")]
 use core::mem;
@@ -39,7 +40,7 @@ pub(crate) struct Chunk<T> {
 enum Origin {
     /// From the global allocator.
     System,
-    Mapping(Mapping),
+    Mapping(Box<Mapping>),
     #[cfg(feature = "allocator-api2")]
     Allocator(DynAllocator),
 }
@@ -58,6 +59,7 @@ impl<T> Chunk<T> {
     /// # Panics
     ///
     /// If the chunk exceeds the address space. Aborts, as a `Box` would, when memory is out.
+    #[cfg(feature = "std")]
     pub(super) fn new(blocks: usize) -> Self {
         Self::try_new(blocks).unwrap_or_else(|| Self::out_of_memory(blocks))
     }
@@ -101,7 +103,7 @@ impl<T> Chunk<T> {
                 Ok(Chunk {
                     memory: mapping.start().cast(),
                     blocks: layout.size() / Chunks::<T>::block_size(),
-                    origin: Origin::Mapping(mapping),
+                    origin: Origin::Mapping(Box::new(mapping)),
                 })
             }
             #[cfg(feature = "allocator-api2")]
@@ -444,6 +446,7 @@ impl<T> Chunks<T> {
             self.blocks -= chunk.blocks;
             self.held.subtract(chunk.held());
         }
+        self.chunks.shrink_to(2 * self.chunks.len());
         unused
     }
 

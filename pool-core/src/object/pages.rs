@@ -462,6 +462,7 @@ mod imp {
 
 #[cfg(not(all(feature = "std", target_os = "linux", not(loom))))]
 mod imp {
+    use core::convert::Infallible;
     use core::fmt;
 
     use super::{Layout, Mapping, NonNull, Range};
@@ -470,35 +471,35 @@ mod imp {
 
     /// Pages cannot be asked for.
     #[derive(Clone, Debug)]
-    pub(crate) enum PageChoices {}
+    pub(crate) struct PageChoices(Infallible);
 
     impl PageChoices {
         pub(in super::super) fn page(&self) -> usize {
-            match *self {}
+            match self.0 {}
         }
 
         pub(super) fn give_up(&mut self, refusal: &Refusal) -> bool {
-            match *refusal {}
+            match refusal.0 {}
         }
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]
-    pub(crate) enum Refusal {}
+    pub(crate) struct Refusal(Infallible);
 
     impl Refusal {
         pub(crate) fn is_of_all(&self) -> bool {
-            match *self {}
+            match self.0 {}
         }
     }
 
     impl fmt::Display for Refusal {
         fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            match *self {}
+            match self.0 {}
         }
     }
 
     pub(super) fn map(_layout: Layout, choices: &PageChoices) -> Result<Mapping, Refusal> {
-        match *choices {}
+        match choices.0 {}
     }
 
     pub(super) unsafe fn unmap(_start: NonNull<u8>, _len: usize) {}

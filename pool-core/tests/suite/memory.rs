@@ -112,7 +112,7 @@ mod pages {
                 drop(held);
                 pool.trim(0);
                 assert_eq!(pool.stats().memory_bytes, 0);
-                assert!(!pool.try_acquire().is_err(), "and it grows again");
+                assert!(pool.try_acquire().is_ok(), "and it grows again");
                 let outlives = pool.acquire();
                 drop(pool);
                 drop(outlives);
@@ -443,7 +443,7 @@ mod allocator {
     }
 
     impl Counting {
-        fn new(most: usize) -> (Memory, Arc<AtomicUsize>) {
+        fn memory(most: usize) -> (Memory, Arc<AtomicUsize>) {
             let out = Arc::new(AtomicUsize::new(0));
             let counting = Counting {
                 out: out.clone(),
@@ -473,7 +473,7 @@ mod allocator {
     #[test]
     fn all_bytes_come_back() {
         for backend in [Backend::Mutex, Backend::Queue, Backend::Batched] {
-            let (memory, out) = Counting::new(usize::MAX);
+            let (memory, out) = Counting::memory(usize::MAX);
             let (builder, tally) = counted(backend);
             let pool = builder.memory(memory).prefill(100).build().unwrap();
             assert_eq!(out.load(Ordering::Relaxed), pool.stats().memory_bytes);
@@ -501,7 +501,7 @@ mod allocator {
 
     #[test]
     fn one_thread_gives_all_bytes_back() {
-        let (memory, out) = Counting::new(usize::MAX);
+        let (memory, out) = Counting::memory(usize::MAX);
         let pool = unsync::Pool::<String>::builder()
             .memory(memory)
             .build()
@@ -518,7 +518,7 @@ mod allocator {
 
     #[test]
     fn an_allocator_that_has_too_little() {
-        let (memory, out) = Counting::new(1_000);
+        let (memory, out) = Counting::memory(1_000);
         let build = |prefill| {
             Pool::<u64>::builder()
                 .memory(memory.clone())

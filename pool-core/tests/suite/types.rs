@@ -11,7 +11,7 @@ use std::sync::MutexGuard;
 
 use pool_core::{
     AcquireError, AttachError, Backend, BuildError, Builder, Burst, Derived, Drain, FnPool, Hooks,
-    Lifecycle, ParseBackendError, Pool, Pooled, ResetOn, SharedPooled, Stats, unsync,
+    Lifecycle, Memory, ParseBackendError, Pool, Pooled, ResetOn, SharedPooled, Stats, unsync,
 };
 
 /// Hooks with the auto traits of an `X`, for objects of any type.
@@ -153,6 +153,7 @@ table! {
     AttachError<FragileShared>           => no   no   yes   no   no;
 
     Stats                                => yes  yes  yes   yes  yes;
+    Memory                               => yes  yes  yes   yes  yes;
     Backend                              => yes  yes  yes   yes  yes;
     ResetOn                              => yes  yes  yes   yes  yes;
     Derived                              => yes  yes  yes   yes  yes;
