@@ -25,6 +25,9 @@ struct Reset;
 #[doc = include_str!("../../docs/services.md")]
 struct Services;
 
+#[doc = include_str!("../../docs/pinned.md")]
+struct Pinned;
+
 #[doc = include_str!("../../docs/pitfalls.md")]
 struct Pitfalls;
 

@@ -17,6 +17,7 @@ mod executors;
 mod idle_data;
 mod like_box;
 mod model;
+mod pinned;
 mod pitfalls;
 mod poolable;
 #[cfg(feature = "async")]
