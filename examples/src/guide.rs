@@ -28,6 +28,9 @@ struct Messages;
 #[doc = include_str!("../../docs/services.md")]
 struct Services;
 
+#[doc = include_str!("../../docs/pinned.md")]
+struct Pinned;
+
 #[doc = include_str!("../../docs/pitfalls.md")]
 struct Pitfalls;
 

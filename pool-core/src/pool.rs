@@ -640,8 +640,13 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Makes objects until `n` are idle where any thread finds them, so that the next `n`
-    /// acquires make none. Objects in use do not count. Returns how many are idle now: fewer than `n`
-    /// only if the bound or `max_idle` does not allow as many, or the pool is closed.
+    /// acquires make none. Objects in use do not count, nor do those in the caches of other threads, which are
+    /// left alone: this interrupts no thread. (But a [`Queue`](Backend::Queue) that has to grow for them does, once.)
+    ///
+    /// Returns how many are idle now, all caches included: fewer than `n` only if the bound or `max_idle` does
+    /// not allow as many, or the pool is closed. Where the bound leaves no room because other threads cache the
+    /// objects, it makes none, and those stay where they are; [`trim(usize::MAX)`](Self::trim) brings them to where any
+    /// thread finds them. Where `max_idle` is near, a cache in use counts as full.
     ///
     /// In a [`Batched`](Backend::Batched) pool the first thread to acquire takes a batch of them into
     /// its cache; for several threads, reserve a batch more for each.
@@ -656,10 +661,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         if config.backend == Backend::Heap {
             return 0;
         }
-        let n = n.min(config.max_idle.unwrap_or(usize::MAX));
-        // Out of the caches, so that they count for everyone.
-        self.shared.recall();
-        let missing = n.saturating_sub(self.idle());
+        let missing = self
+            .shared
+            .lacks(n.min(config.max_idle.unwrap_or(usize::MAX)));
         let room = config.capacity.map_or(missing, |capacity| {
             missing.min(capacity.saturating_sub(self.shared.counts().live))
         });
@@ -667,20 +671,69 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             self.shared.reserve_memory(room);
         }
         for _ in 0..missing {
-            let Ok(permit) = self.shared.try_acquire_permit() else {
+            // Refused, it is destroyed.
+            let Some(object) = self.make_idle() else {
                 break;
             };
-            let mut object = permit.vacancy().create();
-            if config.reset_on == ResetOn::Acquire {
-                object.set_never_acquired();
-            }
-            // Refused, it is destroyed.
-            if self.shared.put(object).is_err() {
+            if self.shared.stock(object).is_err() {
                 break;
             }
         }
         self.shared.flush();
         self.idle()
+    }
+
+    /// A new object, as an idle one is; `None` if the bound is reached or the pool closed.
+    fn make_idle(&self) -> Option<Object<T, Shared<T, L>>> {
+        let permit = self.shared.try_acquire_permit().ok()?;
+        let mut object = permit.vacancy().create();
+        if self.shared.reset_on() == ResetOn::Acquire {
+            object.set_never_acquired();
+        }
+        Some(object)
+    }
+
+    /// Readies the calling thread: after this its acquires and drops, of up to a batch of objects held at a time,
+    /// ask for no memory and touch none for the first time. For a thread that is about to take its first message.
+    ///
+    /// The thread has its cache then, with a batch of objects in it, taken from where any thread finds them or made,
+    /// as far as the bound and `max_idle` allow. Where threads have no cache of objects, as many are idle for all
+    /// (at least: see [`reserve`](Self::reserve)). A [`Heap`](Backend::Heap) pool still asks the allocator for each
+    /// object. Interrupts no thread. To call it again costs a visit to the central lock.
+    ///
+    /// # Panics
+    ///
+    /// If making an object does; objects made before stay.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<Vec<u8>>::new();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         pool.warm();
+    ///         let made = pool.stats().created;
+    ///         let first = pool.acquire(); // a hit
+    ///         assert_eq!(pool.stats().created, made);
+    ///         # drop(first);
+    ///     });
+    /// });
+    /// ```
+    pub fn warm(&self) {
+        let Some(missing) = self.shared.warm() else {
+            self.reserve(self.shared.config.batch_size);
+            return;
+        };
+        for _ in 0..missing {
+            let Some(object) = self.shared.take_stocked().or_else(|| self.make_idle()) else {
+                break;
+            };
+            if self.shared.stock_own(object).is_err() {
+                break;
+            }
+        }
     }
 }
 

@@ -215,10 +215,40 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
         unsafe { Shared::<T, L>::reclaimed(idle) }
     }
 
-    /// Brings what threads have in their slots to where every thread finds it.
-    pub(crate) fn recall(&self) {
-        self.central.excess(TrimTarget::AtMost(usize::MAX));
+    /// Brings what the calling thread keeps to where every thread finds it; gives how many idle objects are missing
+    /// there to `n`.
+    pub(crate) fn lacks(&self, n: usize) -> usize {
+        let missing = self.central.lacks(n);
         self.emit_revocations();
+        missing
+    }
+
+    /// [`put`](Self::put) where every thread finds it; revokes no slot.
+    pub(crate) fn stock(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
+        self.central
+            .stock(object.into_erased())
+            // SAFETY: erased just now, and refused.
+            .map_err(|erased| unsafe { Object::from_erased(erased) })
+    }
+
+    /// [`stock`](Self::stock) in the calling thread's slot, if that has room.
+    pub(crate) fn stock_own(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
+        self.central
+            .stock_own(object.into_erased())
+            // SAFETY: erased just now, and refused.
+            .map_err(|erased| unsafe { Object::from_erased(erased) })
+    }
+
+    /// An idle object from where every thread finds it; looks into no slot.
+    pub(crate) fn take_stocked(&self) -> Option<Object<T, Self>> {
+        let erased = self.central.take_stocked()?;
+        // SAFETY: it came out of `central`, which keeps no copy.
+        Some(unsafe { Object::from_erased(erased) })
+    }
+
+    /// See [`Central::warm`].
+    pub(crate) fn warm(&self) -> Option<usize> {
+        self.central.warm()
     }
 
     /// Destroys the idle objects that `target` does not leave, and frees the memory that held nothing else; gives

@@ -133,6 +133,10 @@ fn memory() {
         exhaustion_asks_for_nothing(backend);
         waits_ask_for_nothing(backend);
     }
+    for backend in Backend::ALL {
+        println!("{backend}");
+        a_warm_thread_asks_for_nothing(backend);
+    }
     caches_without_a_bound_ask_for_nothing();
     a_trim_frees_the_caches_of_threads_that_are_gone();
     the_control_asks_for_every_object();
@@ -151,6 +155,33 @@ fn memory() {
         #[cfg(feature = "async")]
         tasks_that_have_waited_leave_nothing_behind(backend);
         threads_that_have_waited_leave_nothing_behind(backend);
+    }
+}
+
+/// A fresh thread's first acquires and drops, once it is warm: whether the objects are there already, or the bound
+/// allows only some.
+fn a_warm_thread_asks_for_nothing(backend: Backend) {
+    let of_the_objects = if keeps(backend) { 0 } else { 1 };
+    for (prefill, capacity) in [(0, 1_000), (500, 1_000), (10, 10)] {
+        let builder = Pool::<Message>::builder().backend(backend);
+        let builder = builder.capacity(capacity).prefill(prefill);
+        let pool = builder.build().unwrap();
+        // A batch.
+        let n = (capacity / 8).clamp(1, 64);
+        let mut held = Vec::with_capacity(n);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                pool.warm();
+                assert_eq!(blocks_of(|| pool.warm()), 0, "again");
+                for n in [1, n, 1, n] {
+                    let blocks = blocks_of(|| {
+                        held.extend((0..n).map(|_| pool.acquire()));
+                        held.clear();
+                    });
+                    assert_eq!(blocks, n * of_the_objects, "{prefill} of {capacity}");
+                }
+            });
+        });
     }
 }
 

@@ -126,6 +126,83 @@ impl Central {
         pushed
     }
 
+    /// Brings what the calling thread caches to the shelf; gives how many objects the shelf then lacks to `n`, and
+    /// sees to it that they can be kept there. Looks into no other thread's slot.
+    pub(crate) fn lacks(&self, n: usize) -> usize {
+        let own = self.own_slot();
+        let mut locked = self.lock();
+        if let Some(own) = own {
+            locked.empty(own);
+        }
+        let missing = n.saturating_sub(locked.state.shelf.len());
+        drop(locked);
+        if missing > 0 {
+            drop(self.lock_with_room(missing));
+        }
+        missing
+    }
+
+    /// [`put`](Self::put) of an object on the shelf, or to a waiter: revokes no slot. Where `max_idle` is near, the
+    /// slots in use count as full.
+    pub(crate) fn stock(&self, object: ErasedObject) -> Result<(), ErasedObject> {
+        let mut locked = self.lock_with_room(1);
+        if locked.state.closed {
+            return Err(object);
+        }
+        let object = match locked.state.waiters.offer(object) {
+            Err(object) => object,
+            Ok(wake) => {
+                drop(locked);
+                wake.into_iter().for_each(Wake::wake);
+                return Ok(());
+            }
+        };
+        match locked.room_beside_slots() {
+            0 => Err(object),
+            _ => locked.push(object),
+        }
+    }
+
+    /// [`stock`](Self::stock) of an object in the calling thread's slot, if that is active and has room.
+    pub(crate) fn stock_own(&self, object: ErasedObject) -> Result<(), ErasedObject> {
+        let pushed = match self.slots.at_hand() {
+            Some(own) if self.backend == Backend::Batched => hit::push(own, object),
+            _ => Err(object),
+        };
+        pushed.or_else(|object| self.stock(object))
+    }
+
+    /// An object from the shelf, if one is there.
+    pub(crate) fn take_stocked(&self) -> Option<ErasedObject> {
+        self.lock().state.shelf.pop()
+    }
+
+    /// Sees to it that the calling thread has a slot, active if it may be, with the memory of its stack touched, and
+    /// that the shelf has memory for a batch. A slot of permits is filled. Gives how many objects a slot of objects
+    /// lacks to a batch; `None` if the calling thread keeps no objects in a slot.
+    pub(crate) fn warm(&self) -> Option<usize> {
+        let own = self.own_slot();
+        let mut locked = self.lock();
+        let missing = self.batch_size.saturating_sub(locked.state.shelf.len());
+        let needs_memory = !locked.state.shelf.has_memory_for(1);
+        (locked.state.shelf).reserve(missing.max(usize::from(needs_memory)));
+        let own = own.filter(|own| locked.activate(*own))?;
+        match self.backend {
+            Backend::Batched => {
+                let kept = hit::touch(locked.state.slots.enter(own));
+                Some(self.batch_size.saturating_sub(kept))
+            }
+            Backend::Heap => {
+                let kept = hit::count_permits(locked.state.slots.enter(own));
+                let missing = self.batch_size.saturating_sub(kept);
+                let permits = locked.state.permits.acquire_up_to(missing);
+                hit::add_permits(locked.state.slots.enter(own), permits);
+                Some(0)
+            }
+            Backend::Queue | Backend::Mutex => None,
+        }
+    }
+
     /// The lock, with a batch or a larger ring at hand in case the shelf needs one for `more` objects: no memory is
     /// asked for under the lock.
     pub(super) fn lock_with_room(&self, more: usize) -> Locked<'_> {
@@ -422,6 +499,23 @@ impl Locked<'_> {
         }
     }
 
+    /// For how many objects there is room on the shelf, whatever is in the slots. A queue says it when it is pushed
+    /// to.
+    fn room_beside_slots(&self) -> usize {
+        let cached = match &self.state.shelf {
+            Shelf::Depot(..) => self.most_cached(self.state.slots.active()),
+            Shelf::None | Shelf::Stack(_) => 0,
+            Shelf::Queue(_) => return usize::MAX,
+        };
+        let idle = self.state.shelf.len().saturating_add(cached);
+        self.central.max_idle.saturating_sub(idle)
+    }
+
+    /// As many objects as the stacks of so many threads hold at most, where `max_idle` is set.
+    fn most_cached(&self, threads: usize) -> usize {
+        threads.saturating_mul(2 * self.central.batch_size)
+    }
+
     /// Whether `more` objects could take the pool past `max_idle`, if the stacks of `active` threads were as full
     /// as they get.
     pub(super) fn may_overflow(&self, more: usize, active: usize) -> bool {
@@ -429,7 +523,7 @@ impl Locked<'_> {
             return false;
         };
         let max_idle = self.central.max_idle;
-        let cached = active.saturating_mul(2 * self.central.batch_size);
+        let cached = self.most_cached(active);
         max_idle != usize::MAX && depot.len().saturating_add(cached).saturating_add(more) > max_idle
     }
 

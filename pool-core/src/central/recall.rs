@@ -97,9 +97,16 @@ impl Locked<'_> {
 
     /// Moves what the calling thread's slot holds to the shelf.
     pub(super) fn flush(&mut self, own: Own<'_>) {
-        if !self.state.slots.is_active(own) {
-            return;
+        if self.state.slots.is_active(own) {
+            self.empty(own);
+            if self.may_activate() {
+                self.state.slots.activate(own);
+            }
         }
+    }
+
+    /// Moves what the calling thread's slot holds to the shelf. It is not active after that.
+    pub(super) fn empty(&mut self, own: Own<'_>) {
         let State {
             slots,
             shelf,
@@ -109,8 +116,5 @@ impl Locked<'_> {
         slots.flush(own, |top, stack, created| {
             shelf.reclaim(top, stack, created, permits);
         });
-        if self.may_activate() {
-            self.state.slots.activate(own);
-        }
     }
 }

@@ -215,6 +215,20 @@ pub(crate) fn forget_oldest_and_push(
     });
 }
 
+/// Touches the memory that the stack may come to use; gives how many objects are in it.
+pub(crate) fn touch(inside: Inside<'_, LocalStack>) -> usize {
+    inside.work(|stack, top| {
+        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
+        unsafe { stack.touch(top) };
+        (stack.len(top), top)
+    })
+}
+
+/// How many permits are in the slot.
+pub(crate) fn count_permits(inside: Inside<'_, LocalStack>) -> usize {
+    inside.work(|stack, top| (stack.permits(top), top))
+}
+
 /// Puts permits into the slot, which has room for as many.
 pub(crate) fn add_permits(inside: Inside<'_, LocalStack>, permits: usize) {
     inside.work(|_, top| ((), stack::push_permits(top, permits)));

@@ -296,6 +296,17 @@ impl LocalStack {
         (self.room / size_of::<ErasedObject>()).saturating_sub(self.len(top))
     }
 
+    /// Writes to the memory above the top that there is room in, so that the system has it ready.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the stack to itself, and `top` is its top.
+    pub(super) unsafe fn touch(&mut self, top: Top) {
+        let free = self.free(top);
+        // SAFETY: there is room for as many, and no object is there.
+        unsafe { top.cast::<ErasedObject>().write_bytes(0, free) };
+    }
+
     /// Moves the `n` newest objects to `out`, which is empty and has room for them; gives the new top.
     ///
     /// # Safety

@@ -21,6 +21,9 @@ use crate::trace;
 
 /// A pool of `T` for one thread. A cheap clone, like `Rc`: all clones are one pool.
 ///
+/// It has no `warm`: with one thread there is no slot or cache to set up, and a
+/// [`prefill`](Builder::prefill) makes what the first acquires take.
+///
 /// Ends as [`pool_core::Pool`](crate::Pool) does: idle objects are dropped with the last `Pool`, those
 /// in use with their handles.
 ///

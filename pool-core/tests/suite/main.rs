@@ -21,6 +21,7 @@ mod idle_data;
 mod like_box;
 mod memory;
 mod model;
+mod pinned;
 mod pitfalls;
 mod poolable;
 #[cfg(feature = "async")]
