@@ -152,7 +152,7 @@ pub use lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
 #[cfg(feature = "metrics")]
 pub use metrics::describe_metrics;
 #[cfg(feature = "std")]
-pub use pool::{Drain, Pool};
+pub use pool::{Drain, Pool, WeakPool};
 #[doc(hidden)]
 pub use poolable::build as __private;
 pub use poolable::{MaxCapacity, Place, Poolable, Ready};

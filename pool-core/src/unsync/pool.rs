@@ -281,6 +281,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
             idle,
             in_use: live - idle,
             discarded: shared.discarded.get(),
+            peak_live: shared.peak_live.get(),
             ..Stats::default()
         }
     }

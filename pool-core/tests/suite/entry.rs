@@ -3,7 +3,7 @@
 use std::future::{Future, pending};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -156,7 +156,8 @@ fn an_object_that_comes_back_does_not_wait_for_a_slow_creation() {
     for backend in Backend::ALL {
         within_reason(move || {
             let (go_on, wait) = mpsc::channel::<()>();
-            let (wait, calls) = (std::sync::Mutex::new(wait), AtomicUsize::new(0));
+            let (wait, calls) = (Mutex::new(wait), Arc::new(AtomicUsize::new(0)));
+            let called = calls.clone();
             let create = move || {
                 if calls.fetch_add(1, Ordering::SeqCst) == 1 {
                     wait.lock().unwrap().recv().unwrap();
@@ -180,6 +181,7 @@ fn an_object_that_comes_back_does_not_wait_for_a_slow_creation() {
             until_waits(&pool, 2);
             // The head of the queue gets the place, and is long about it.
             drop(spare);
+            until(|| called.load(Ordering::SeqCst) == 2);
             drop(held);
             next.join().unwrap();
             assert!(!slow.is_finished());

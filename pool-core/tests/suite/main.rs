@@ -25,6 +25,8 @@ mod poolable;
 mod reported;
 #[cfg(feature = "async")]
 mod reset_on_acquire;
+#[cfg(feature = "async")]
+mod services;
 mod shown;
 mod threads;
 mod trim;
