@@ -91,7 +91,7 @@ impl<T, L: Recycle<T> + ?Sized> fmt::Debug for WaitIdle<'_, T, L> {
 pub(crate) struct Waiting<'a, T, L: Recycle<T> + ?Sized> {
     pool: &'a Pool<T, L>,
     /// The place in the queue, while there is one to give up.
-    waiter: Option<WaiterId>,
+    pub(crate) waiter: Option<WaiterId>,
 }
 
 impl<'a, T, L: Recycle<T> + ?Sized> Waiting<'a, T, L> {

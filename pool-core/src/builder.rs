@@ -120,6 +120,16 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         self
     }
 
+    /// How many threads and tasks may wait for an object at once. One more that would wait is refused with
+    /// [`Saturated`](crate::AcquireError::Saturated) at once, and counted: under overload a quick no is better than a
+    /// late yes. Default: no limit; 0: none waits.
+    ///
+    /// [`acquire`](Pool::acquire) and [`acquire_many`](Pool::acquire_many) have no error to return, and panic.
+    pub fn max_waiting(mut self, waiters: usize) -> Self {
+        self.choices.max_waiting = Some(waiters);
+        self
+    }
+
     /// When a used object is reset. Default: [`ResetOn::Release`].
     pub fn reset_on(mut self, when: ResetOn) -> Self {
         self.choices.reset_on = Some(when);

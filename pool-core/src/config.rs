@@ -222,6 +222,9 @@ pub struct PoolConfig {
     /// See [`Builder::max_idle`](crate::Builder::max_idle).
     #[cfg_attr(feature = "serde", serde(deserialize_with = "objects::max_idle"))]
     pub max_idle: Option<usize>,
+    /// See [`Builder::max_waiting`](crate::Builder::max_waiting).
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "objects::max_waiting"))]
+    pub max_waiting: Option<usize>,
     /// See [`Builder::reset_on`](crate::Builder::reset_on).
     pub reset_on: Option<ResetOn>,
     /// See [`Builder::name`](crate::Builder::name).
@@ -240,6 +243,7 @@ impl PoolConfig {
             prefill,
             grow_by,
             max_idle,
+            max_waiting,
             reset_on,
             name,
         } = other;
@@ -249,6 +253,7 @@ impl PoolConfig {
         self.prefill = prefill.or(self.prefill);
         self.grow_by = grow_by.or(self.grow_by);
         self.max_idle = max_idle.or(self.max_idle);
+        self.max_waiting = max_waiting.or(self.max_waiting);
         self.reset_on = reset_on.or(self.reset_on);
         if let Some(name) = name {
             self.name = Some(name.clone());
@@ -264,6 +269,7 @@ impl PoolConfig {
             prefill,
             grow_by,
             max_idle,
+            max_waiting,
             reset_on,
             name,
         } = self;
@@ -346,6 +352,7 @@ impl PoolConfig {
             prefill,
             grow_by,
             max_idle,
+            max_waiting,
             reset_on: reset_on.unwrap_or_default(),
             name,
             memory,
@@ -369,6 +376,8 @@ pub(crate) struct Config {
     pub(crate) grow_by: Option<usize>,
     /// The most objects idle at once; `None`, no limit.
     pub(crate) max_idle: Option<usize>,
+    /// The most waiters at once; `None`, no limit.
+    pub(crate) max_waiting: Option<usize>,
     pub(crate) reset_on: ResetOn,
     pub(crate) name: Option<Cow<'static, str>>,
     pub(crate) memory: Memory,
@@ -383,6 +392,7 @@ impl Default for Config {
             prefill: 0,
             grow_by: None,
             max_idle: None,
+            max_waiting: None,
             reset_on: ResetOn::default(),
             name: None,
             memory: Memory::default(),

@@ -150,7 +150,11 @@ impl fmt::Display for BuildError {
 impl Error for BuildError {}
 
 /// An object could not be acquired.
+///
+/// With `std` it becomes an [`io::Error`](std::io::Error) of the kind that a caller of sockets expects: `TimedOut` of
+/// `Timeout`, `BrokenPipe` of `Closed`, `WouldBlock` of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum AcquireError {
     /// No object is idle anywhere, thread caches included, and none may be made: the bound is
     /// reached, or the call never makes one.
@@ -159,6 +163,8 @@ pub enum AcquireError {
     Timeout,
     /// The pool was closed.
     Closed,
+    /// As many wait already as may: [`max_waiting`](crate::Builder::max_waiting).
+    Saturated,
 }
 
 impl fmt::Display for AcquireError {
@@ -167,6 +173,7 @@ impl fmt::Display for AcquireError {
             AcquireError::Exhausted => "no object is idle and the pool may not make another",
             AcquireError::Timeout => "no object came back to the pool in time",
             AcquireError::Closed => "the pool is closed",
+            AcquireError::Saturated => "no object is idle and as many acquires wait for one as may",
         })
     }
 }
@@ -202,6 +209,20 @@ impl fmt::Display for WaitIdleError {
 }
 
 impl Error for WaitIdleError {}
+
+#[cfg(feature = "std")]
+impl From<AcquireError> for std::io::Error {
+    fn from(error: AcquireError) -> Self {
+        use std::io::ErrorKind;
+
+        let kind = match error {
+            AcquireError::Timeout => ErrorKind::TimedOut,
+            AcquireError::Closed => ErrorKind::BrokenPipe,
+            AcquireError::Exhausted | AcquireError::Saturated => ErrorKind::WouldBlock,
+        };
+        std::io::Error::new(kind, error)
+    }
+}
 
 /// A value could not be attached to a pool. Holds the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -165,7 +165,7 @@ pub use memory::Memory;
 #[cfg(feature = "metrics")]
 pub use metrics::describe_metrics;
 #[cfg(feature = "std")]
-pub use pool::{Drain, FnPool, Pool};
+pub use pool::{Drain, FnPool, Pool, WeakPool};
 #[doc(hidden)]
 pub use poolable::build as __private;
 pub use poolable::{MaxCapacity, Place, Poolable, Ready};

@@ -14,7 +14,7 @@ use crate::unsync;
 type Metric = (&'static str, &'static str, fn(&Stats) -> usize);
 
 /// What goes up and down.
-const GAUGES: [Metric; 3] = [
+const GAUGES: [Metric; 5] = [
     (
         "pool_objects_idle",
         "Objects waiting to be acquired",
@@ -28,10 +28,18 @@ const GAUGES: [Metric; 3] = [
         "Those idle objects that are in thread caches",
         |stats| stats.cached,
     ),
+    (
+        "pool_objects_peak",
+        "The most objects alive at a time",
+        |stats| stats.peak_live,
+    ),
+    ("pool_waiting", "Acquires that wait now", |stats| {
+        stats.waiting
+    }),
 ];
 
 /// What only grows.
-const COUNTERS: [Metric; 6] = [
+const COUNTERS: [Metric; 8] = [
     (
         "pool_creations_total",
         "Objects that joined the pool",
@@ -60,6 +68,16 @@ const COUNTERS: [Metric; 6] = [
     ("pool_waits_total", "Acquires that had to wait", |stats| {
         stats.waits
     }),
+    (
+        "pool_wait_microseconds_total",
+        "How long acquires waited",
+        |stats| stats.wait_time.as_micros() as usize,
+    ),
+    (
+        "pool_saturations_total",
+        "Acquires that were refused because too many waited",
+        |stats| stats.saturated,
+    ),
 ];
 
 const CAPACITY: &str = "pool_capacity";
@@ -107,7 +125,7 @@ fn record(name: Option<&str>, capacity: Option<usize>, stats: &Stats) {
 
 impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Hands the pool's [`stats`](Self::stats) to the recorder of the `metrics` facade, if one is
-    /// installed; to be called from a timer. Costs what `stats` does, and the recorder's time for ten
+    /// installed; to be called from a timer. Costs what `stats` does, and the recorder's time for fourteen
     /// metrics; acquires and releases pay nothing.
     ///
     /// All have the label `pool`, which is the pool's [name](crate::Builder::name): give each pool one,
@@ -118,6 +136,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// | `pool_objects_idle` | gauge | [`Stats::idle`] |
     /// | `pool_objects_in_use` | gauge | [`Stats::in_use`] |
     /// | `pool_objects_cached` | gauge | [`Stats::cached`] |
+    /// | `pool_objects_peak` | gauge | [`Stats::peak_live`] |
+    /// | `pool_waiting` | gauge | [`Stats::waiting`] |
     /// | `pool_capacity` | gauge | [`capacity`](Self::capacity), in a pool with a bound |
     /// | `pool_creations_total` | counter | [`Stats::created`] |
     /// | `pool_destructions_total` | counter | [`Stats::destroyed`] |
@@ -125,6 +145,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// | `pool_exchanges_total` | counter | [`Stats::exchanges`] |
     /// | `pool_revocations_total` | counter | [`Stats::revocations`] |
     /// | `pool_waits_total` | counter | [`Stats::waits`] |
+    /// | `pool_wait_microseconds_total` | counter | [`Stats::wait_time`] |
+    /// | `pool_saturations_total` | counter | [`Stats::saturated`] |
     ///
     /// [`describe_metrics`] tells the recorder what they mean.
     pub fn record_metrics(&self) {

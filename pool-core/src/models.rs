@@ -1316,3 +1316,68 @@ fn two_that_take_turns_at_an_unfit_object() {
         });
     }
 }
+
+/// A vacant entry of a pool for one object.
+fn vacant(pool: &CountedPool) -> crate::VacantEntry<Counted, CountedHooks> {
+    match pool.try_entry() {
+        Ok(crate::Entry::Vacant(vacant)) => vacant,
+        _ => panic!("there is room, and nothing idle"),
+    }
+}
+
+#[test]
+fn a_vacancy_that_is_dropped_against_a_waiter() {
+    for backend in Backend::ALL {
+        model_with(3, move || {
+            let (pool, drops) = pool(backend, 1);
+            let entry = vacant(&pool);
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || drop(pool.entry().unwrap()))
+            };
+            drop(entry);
+            waiter.join().unwrap();
+            assert_eq!(pool.in_use(), 0);
+            drop(pool);
+            assert_eq!(drops.load(Ordering::Relaxed), 0);
+        });
+    }
+}
+
+#[test]
+fn a_vacancy_that_is_dropped_against_a_task_that_leaves() {
+    use std::task::{Context, Waker};
+
+    for backend in Backend::ALL {
+        model_with(3, move || {
+            let (pool, _) = pool(backend, 1);
+            let entry = vacant(&pool);
+            let mut waiting = Box::pin({
+                let pool = pool.clone();
+                async move { pool.entry_async().await.map(drop) }
+            });
+            let polled = waiting
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+            let leaver = thread::spawn(move || drop(waiting));
+            drop(entry);
+            leaver.join().unwrap();
+            assert_eq!(pool.in_use(), 0);
+            drop(vacant(&pool));
+        });
+    }
+}
+
+#[test]
+fn a_weak_pool_against_the_last_pool() {
+    model(|| {
+        let (pool, drops) = pool(Backend::Mutex, 1);
+        drop(pool.acquire());
+        let weak = pool.downgrade();
+        let other = thread::spawn(move || drop(weak.upgrade()));
+        drop(pool);
+        other.join().unwrap();
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+    });
+}

@@ -1,6 +1,8 @@
 //! `Pool`: what a user acquires from.
 
 use std::fmt;
+#[cfg(feature = "async")]
+use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 #[cfg(feature = "async")]
@@ -20,7 +22,7 @@ use crate::handle::{Burst, Pooled};
 use crate::lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
 use crate::object::{Chunks, Object, Reclaimed, SharedRef};
 use crate::poolable::Poolable;
-use crate::shared::{Fast, Miss, Shared, Taken, TakenMany};
+use crate::shared::{Fast, Miss, Shared, Taken, TakenMany, WeakRef};
 use crate::stats::Stats;
 use crate::trace;
 
@@ -214,7 +216,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If the pool was [closed](Self::close). If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
+    /// If the pool was [closed](Self::close), or has [as many waiters as it may](Builder::max_waiting). If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
     /// permit returned.
     #[must_use = "an object that is not used goes back to the pool at once"]
     #[inline]
@@ -229,11 +231,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn closed(&self) -> ! {
+    fn refuse(&self, error: AcquireError) -> ! {
         let name = self
             .name()
             .map_or(String::new(), |name| format!(" {name:?}"));
-        panic!("acquire from pool{name}, which is closed; use `try_acquire` where that can happen");
+        let reason = match error {
+            AcquireError::Closed => "which is closed; use `try_acquire`",
+            _ => "which has as many waiters as it may; use `acquire_timeout`",
+        };
+        panic!("acquire from pool{name}, {reason} where that can happen");
     }
 
     #[cold]
@@ -242,7 +248,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     fn acquire_slow_or_panic(&self, missed: Miss<'_>) -> Pooled<T, L> {
         match self.acquire_slow(missed, Wait::Forever) {
             Ok(object) => object,
-            Err(_) => self.closed(),
+            Err(error) => self.refuse(error),
         }
     }
 
@@ -298,7 +304,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](AcquireError::Timeout); [`Closed`](AcquireError::Closed).
+    /// [`Timeout`](AcquireError::Timeout); [`Saturated`](AcquireError::Saturated); [`Closed`](AcquireError::Closed).
     ///
     /// # Panics
     ///
@@ -336,7 +342,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Errors
     ///
-    /// [`Closed`](AcquireError::Closed).
+    /// [`Closed`](AcquireError::Closed); [`Saturated`](AcquireError::Saturated).
     ///
     /// # Panics
     ///
@@ -365,7 +371,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](AcquireError::Timeout); [`Closed`](AcquireError::Closed).
+    /// [`Timeout`](AcquireError::Timeout); [`Saturated`](AcquireError::Saturated); [`Closed`](AcquireError::Closed).
     ///
     /// # Panics
     ///
@@ -385,7 +391,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Errors
     ///
-    /// [`Closed`](AcquireError::Closed).
+    /// [`Closed`](AcquireError::Closed); [`Saturated`](AcquireError::Saturated).
     ///
     /// # Panics
     ///
@@ -464,7 +470,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Errors
     ///
-    /// [`Closed`](AcquireError::Closed).
+    /// [`Closed`](AcquireError::Closed); [`Saturated`](AcquireError::Saturated).
     ///
     /// # Panics
     ///
@@ -507,7 +513,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
             }
         }
         self.shared
-            .poll_wait(waiter, waker)
+            .poll_one(waiter, waker)
             .map(|granted| self.entry_of(granted?))
     }
 
@@ -525,7 +531,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If `n` exceeds the capacity, or the pool was [closed](Self::close). If a hook panics: `create`, or with
+    /// If `n` exceeds the capacity, the pool was [closed](Self::close), or has [as many
+    /// waiters as it may](Builder::max_waiting). If a hook panics: `create`, or with
     /// [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then, and the others go back.
     #[must_use = "objects that are not used go back to the pool at once"]
     #[track_caller]
@@ -550,7 +557,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
         match self.acquire_many_slow(n, Wait::Forever) {
             Ok(burst) => burst,
-            Err(_) => self.closed(),
+            Err(error) => self.refuse(error),
         }
     }
 
@@ -575,11 +582,70 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         if let Some(burst) = self.acquire_many_hit(n) {
             return Ok(burst);
         }
-        if self.capacity().is_some_and(|capacity| n > capacity) && !self.is_closed() {
+        self.acquire_many_within_capacity(n, Wait::Never)
+    }
+
+    /// As [`acquire_many`](Self::acquire_many), waiting no longer than `timeout`. All or nothing: what was collected
+    /// when the time is up goes to the next waiter.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](AcquireError::Timeout); [`Exhausted`](AcquireError::Exhausted) at once if `n` exceeds the capacity;
+    /// [`Saturated`](AcquireError::Saturated); [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// As [`try_acquire_many`](Self::try_acquire_many).
+    pub fn acquire_many_timeout(
+        &self,
+        n: usize,
+        timeout: Duration,
+    ) -> Result<Burst<T, L>, AcquireError> {
+        match self.acquire_many_hit(n) {
+            Some(burst) => Ok(burst),
+            None => self.acquire_many_within_capacity(n, Wait::at_most(timeout)),
+        }
+    }
+
+    /// As [`acquire_many`](Self::acquire_many), as a future: see [`acquire_async`](Self::acquire_async). Tasks that
+    /// need several objects get them so, and not one after the other, while they could wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// [`Exhausted`](AcquireError::Exhausted) at once if `n` exceeds the capacity;
+    /// [`Saturated`](AcquireError::Saturated); [`Closed`](AcquireError::Closed).
+    ///
+    /// # Panics
+    ///
+    /// When polled, as [`try_acquire_many`](Self::try_acquire_many).
+    #[cfg(feature = "async")]
+    pub async fn acquire_many_async(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
+        match self.try_acquire_many(n) {
+            Err(AcquireError::Exhausted) if !self.exceeds_capacity(n) => {}
+            done => return done,
+        }
+        let mut waiting = Waiting::new(self);
+        let taken = poll_fn(|cx| {
+            let waiter = &mut waiting.waiter;
+            self.shared.poll_many(n, waiter, cx.waker())
+        });
+        self.burst_of(taken.await?)
+    }
+
+    fn exceeds_capacity(&self, n: usize) -> bool {
+        self.capacity().is_some_and(|capacity| n > capacity)
+    }
+
+    fn acquire_many_within_capacity(
+        &self,
+        n: usize,
+        wait: Wait,
+    ) -> Result<Burst<T, L>, AcquireError> {
+        if self.exceeds_capacity(n) && !self.is_closed() {
             trace::exhausted(&self.shared.config, n);
             return Err(AcquireError::Exhausted);
         }
-        self.acquire_many_slow(n, Wait::Never)
+        self.acquire_many_slow(n, wait)
     }
 
     fn acquire_many_slow(&self, n: usize, wait: Wait) -> Result<Burst<T, L>, AcquireError> {
@@ -594,12 +660,17 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         if let Err(AcquireError::Exhausted) = taken {
             trace::exhausted(&self.shared.config, n);
         }
-        let TakenMany { idle, permits } = match taken {
-            Err(AcquireError::Exhausted) if wait == Wait::Forever => {
-                self.shared.wait_for_many(n)?
+        self.burst_of(match (taken, wait) {
+            (Err(AcquireError::Exhausted), Wait::Forever) => self.shared.wait_for_many(n, None)?,
+            (Err(AcquireError::Exhausted), Wait::Until(deadline)) => {
+                self.shared.wait_for_many(n, Some(deadline))?
             }
-            taken => taken?,
-        };
+            (taken, _) => taken?,
+        })
+    }
+
+    fn burst_of(&self, taken: TakenMany<T, L>) -> Result<Burst<T, L>, AcquireError> {
+        let TakenMany { idle, permits } = taken;
         let mut burst = Burst::new(idle);
         if self.shared.reset_on() == ResetOn::Acquire {
             burst.reset_all();
@@ -929,6 +1000,33 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.cancel_idle(waiter);
     }
 
+    /// A handle that does not keep the pool open, as [`Arc::downgrade`](std::sync::Arc::downgrade) gives: for a timer
+    /// that trims it, a registry, or an object that knows its pool. Takes the central lock for a moment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<String>::new();
+    /// let weak = pool.downgrade();
+    /// assert!(weak.upgrade().is_some_and(|again| again.ptr_eq(&pool)));
+    /// drop(pool);
+    /// assert!(weak.upgrade().is_none());
+    /// ```
+    #[must_use]
+    pub fn downgrade(&self) -> WeakPool<T, L> {
+        WeakPool {
+            shared: WeakRef::new(&self.shared),
+        }
+    }
+
+    /// Whether both are handles of one pool.
+    #[must_use]
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        self.shared.as_ptr() == other.shared.as_ptr()
+    }
+
     /// The counts of the pool; see [`Stats`]. Takes the central lock for a moment that grows with
     /// the number of threads that use the pool.
     #[must_use]
@@ -944,7 +1042,11 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
             exchanges: counts.exchanges as usize,
             revocations: counts.revocations as usize,
             discarded: self.shared.discarded() as usize,
+            peak_live: counts.peak_live,
             waits: counts.waits as usize,
+            waiting: counts.waiting,
+            wait_time: counts.wait_time,
+            saturated: counts.saturated as usize,
             ..Stats::of_memory(self.shared.memory())
         }
     }
@@ -1023,6 +1125,44 @@ impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Pool<T, L> {
             .field("capacity", &self.capacity())
             .field("stats", &self.stats())
             .finish_non_exhaustive()
+    }
+}
+
+/// A handle of a pool that does not keep it open; from [`Pool::downgrade`]. The pool ends with its last [`Pool`] all
+/// the same; the memory of the pool itself stays until the last `WeakPool` is gone. Cloning and dropping one takes the
+/// central lock for a moment.
+pub struct WeakPool<T, L: Recycle<T> + ?Sized = Derived> {
+    shared: WeakRef<T, L>,
+}
+
+impl<T, L: Recycle<T> + ?Sized> UnwindSafe for WeakPool<T, L> {}
+impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for WeakPool<T, L> {}
+
+impl<T, L: Recycle<T> + ?Sized> WeakPool<T, L> {
+    /// The pool; `None` once its last [`Pool`] is gone.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Pool<T, L>> {
+        self.shared.upgrade().map(Pool::from_shared)
+    }
+
+    /// Whether both are handles of one pool.
+    #[must_use]
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        self.shared.as_ptr() == other.shared.as_ptr()
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> Clone for WeakPool<T, L> {
+    fn clone(&self) -> Self {
+        WeakPool {
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> fmt::Debug for WeakPool<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakPool").finish_non_exhaustive()
     }
 }
 

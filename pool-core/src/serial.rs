@@ -113,7 +113,7 @@ macro_rules! objects {
     };
 }
 
-objects!(batch_size capacity prefill grow_by max_idle);
+objects!(batch_size capacity prefill grow_by max_idle max_waiting);
 
 #[cfg(feature = "std")]
 impl<T: Serialize, L: Recycle<T> + ?Sized> Serialize for Burst<T, L> {

@@ -508,7 +508,7 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         self.emit_revocations();
         // SAFETY: they came out of `central`.
         drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
-        waited
+        waited.inspect(|grant| trace::waited(&self.config, n, grant.waited))
     }
 
     /// Waits for one object.
@@ -522,8 +522,12 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     }
 
     /// Waits for `n` objects together.
-    pub(crate) fn wait_for_many(&self, n: usize) -> Result<TakenMany<T, L>, AcquireError> {
-        let erased = self.wait(n, None)?.into_objects();
+    pub(crate) fn wait_for_many(
+        &self,
+        n: usize,
+        deadline: Option<Instant>,
+    ) -> Result<TakenMany<T, L>, AcquireError> {
+        let erased = self.wait(n, deadline)?.into_objects();
         // SAFETY: granted just now.
         Ok(unsafe { self.taken_many(n, erased) })
     }
@@ -540,21 +544,49 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         }
     }
 
-    /// [`wait_for_one`](Self::wait_for_one) of a task. `waiter` is its place in the queue.
+    /// [`wait`](Self::wait) of a task. `waiter` is its place in the queue.
     #[cfg(feature = "async")]
-    pub(crate) fn poll_wait(
+    fn poll_wait(
+        &self,
+        n: usize,
+        waiter: &mut Option<WaiterId>,
+        waker: &Waker,
+    ) -> Poll<Result<Grant, AcquireError>> {
+        let arrives = waiter.is_none();
+        let polled = self.central.poll_wait(n, waiter, waker);
+        self.emit_revocations();
+        if arrives && waiter.is_some() {
+            trace::waits(&self.config, n);
+        }
+        if let Poll::Ready(Ok(grant)) = &polled {
+            trace::waited(&self.config, n, grant.waited);
+        }
+        polled
+    }
+
+    /// [`wait_for_one`](Self::wait_for_one) of a task.
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_one(
         &self,
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<Taken<T, L>, AcquireError>> {
-        let arrives = waiter.is_none();
-        let polled = self.central.poll_wait(1, waiter, waker);
-        self.emit_revocations();
-        if arrives && waiter.is_some() {
-            trace::waits(&self.config, 1);
-        }
         // SAFETY: granted just now, for one.
-        polled.map_ok(|grant| unsafe { self.redeem(grant) })
+        self.poll_wait(1, waiter, waker)
+            .map_ok(|grant| unsafe { self.redeem(grant) })
+    }
+
+    /// [`wait_for_many`](Self::wait_for_many) of a task.
+    #[cfg(feature = "async")]
+    pub(crate) fn poll_many(
+        &self,
+        n: usize,
+        waiter: &mut Option<WaiterId>,
+        waker: &Waker,
+    ) -> Poll<Result<TakenMany<T, L>, AcquireError>> {
+        // SAFETY: granted just now.
+        self.poll_wait(n, waiter, waker)
+            .map_ok(|grant| unsafe { self.taken_many(n, grant.into_objects()) })
     }
 
     /// Gives a place in the queue up, passing on what was granted meanwhile.
@@ -661,6 +693,54 @@ unsafe impl<T, L: Recycle<T> + ?Sized> ObjectPool<T> for Shared<T, L> {
         let end = End { pool };
         shared.close();
         drop(end);
+    }
+}
+
+/// Keeps the memory of a pool, and not the pool: its end does not wait for this.
+pub(crate) struct WeakRef<T, L: Recycle<T> + ?Sized> {
+    /// Counted by `central` as one weak reference (LIFE-REFS).
+    pool: NonNull<Shared<T, L>>,
+}
+
+impl<T, L: Recycle<T> + ?Sized> WeakRef<T, L> {
+    /// One more, of a pool that the caller keeps.
+    pub(crate) fn new(shared: &SharedRef<T, Shared<T, L>>) -> Self {
+        shared.central.add_weak();
+        WeakRef {
+            pool: shared.as_ptr(),
+        }
+    }
+
+    fn shared(&self) -> &Shared<T, L> {
+        // SAFETY: a weak reference keeps the pool's memory (LIFE-REFS), and what it lies in is freed with it.
+        unsafe { self.pool.as_ref() }
+    }
+
+    /// A reference of the pool; `None` once the last of those is gone.
+    pub(crate) fn upgrade(&self) -> Option<SharedRef<T, Shared<T, L>>> {
+        let counted = self.shared().try_add_ref();
+        // SAFETY: counted just now.
+        counted.then(|| unsafe { SharedRef::from_counted(self.pool) })
+    }
+
+    pub(crate) fn as_ptr(&self) -> NonNull<Shared<T, L>> {
+        self.pool
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> Clone for WeakRef<T, L> {
+    fn clone(&self) -> Self {
+        self.shared().central.add_weak();
+        WeakRef { pool: self.pool }
+    }
+}
+
+impl<T, L: Recycle<T> + ?Sized> Drop for WeakRef<T, L> {
+    fn drop(&mut self) {
+        if self.shared().central.release_weak() {
+            // SAFETY: that was the last reference of any kind.
+            unsafe { free(self.pool) };
+        }
     }
 }
 

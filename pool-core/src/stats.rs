@@ -1,5 +1,7 @@
 //! What a pool has done and holds.
 
+use core::time::Duration;
+
 use crate::object::Held;
 
 /// Counts of one pool, from [`Pool::stats`](crate::Pool::stats).
@@ -48,8 +50,17 @@ pub struct Stats {
     /// Objects dropped on their way back because they were not reusable or their reset panicked,
     /// or by [`discard`](crate::Pooled::discard).
     pub discarded: usize,
+    /// The most objects that were alive at a time. (A [`Heap`](crate::Backend::Heap) pool counts the permits that
+    /// threads keep at hand, up to two batches each.)
+    pub peak_live: usize,
     /// Acquires that had to wait.
     pub waits: usize,
+    /// Threads and tasks that wait now, and are not served.
+    pub waiting: usize,
+    /// How long acquires have waited, all together, from when each came until it was served or left.
+    pub wait_time: Duration,
+    /// Acquires that were refused because as many waited as [may](crate::Builder::max_waiting).
+    pub saturated: usize,
     /// Bytes of the chunks that objects lie in, vacant ones included; 0 in a [`Heap`](crate::Backend::Heap) pool,
     /// which asks for each object by itself. See [`Memory`](crate::Memory).
     pub memory_bytes: usize,

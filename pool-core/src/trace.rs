@@ -7,6 +7,8 @@
 // What only pools for many threads emit.
 #![cfg_attr(not(feature = "std"), allow(dead_code))]
 
+use core::time::Duration;
+
 #[cfg(feature = "std")]
 pub(crate) use self::imp::Unreported;
 use crate::config::Config;
@@ -39,6 +41,14 @@ pub(crate) fn waits(config: &Config, objects: usize) {
     imp::waits(config, objects);
 }
 
+/// A wait for `objects` is over, and took so long. (One that was served at once is none.)
+#[inline]
+pub(crate) fn waited(config: &Config, objects: usize, time: Duration) {
+    if !time.is_zero() {
+        imp::waited(config, objects, time);
+    }
+}
+
 /// The pool was closed, `idle` objects being dropped.
 #[inline]
 pub(crate) fn closed(config: &Config, idle: usize) {
@@ -49,6 +59,7 @@ pub(crate) fn closed(config: &Config, idle: usize) {
 mod imp {
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::time::Duration;
 
     use crate::config::Config;
     use crate::panics::forget_panic;
@@ -120,6 +131,11 @@ mod imp {
         event!(config, "waits", objects);
     }
 
+    pub(super) fn waited(config: &Config, objects: usize, time: Duration) {
+        let micros = time.as_micros() as u64;
+        event!(config, "waited", objects, micros);
+    }
+
     pub(super) fn closed(config: &Config, idle: usize) {
         event!(config, "closed", idle);
     }
@@ -127,6 +143,8 @@ mod imp {
 
 #[cfg(not(feature = "tracing"))]
 mod imp {
+    use core::time::Duration;
+
     use crate::config::Config;
 
     pub(crate) struct Unreported;
@@ -156,6 +174,9 @@ mod imp {
 
     #[inline(always)]
     pub(super) fn waits(_config: &Config, _objects: usize) {}
+
+    #[inline(always)]
+    pub(super) fn waited(_config: &Config, _objects: usize, _time: Duration) {}
 
     #[inline(always)]
     pub(super) fn closed(_config: &Config, _idle: usize) {}

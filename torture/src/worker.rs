@@ -175,6 +175,7 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
             Err(AcquireError::Exhausted) => Happened::count(&happened.exhausted),
             Err(AcquireError::Timeout) => Happened::count(&happened.timeouts),
             Err(AcquireError::Closed) => Happened::count(&happened.closed),
+            Err(error) => unreachable!("no pool here bounds its waiters: {error}"),
         }
         None
     }

@@ -26,7 +26,7 @@ mod wait;
 mod waiters;
 
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
@@ -78,6 +78,13 @@ pub(crate) struct Counts {
     pub(crate) revocations: u64,
     /// Acquires that had to wait.
     pub(crate) waits: u64,
+    /// Waiters now, and how long all others have waited.
+    pub(crate) waiting: usize,
+    pub(crate) wait_time: Duration,
+    /// Acquires that might not wait.
+    pub(crate) saturated: u64,
+    /// The most objects alive at a time.
+    pub(crate) peak_live: usize,
 }
 
 pub(crate) struct Central {
@@ -87,6 +94,7 @@ pub(crate) struct Central {
     backend: Backend,
     batch_size: usize,
     max_idle: usize,
+    max_waiting: usize,
     /// The calling thread's slot; of no pool, where threads have none.
     slots: SlotKey<LocalStack>,
     /// The queue on the shelf, for threads inside their slots.
@@ -110,6 +118,8 @@ struct State {
     /// For how many visits slots stay revoked.
     dry: u32,
     revocations: u64,
+    /// Acquires that might not wait.
+    saturated: u64,
     period: Period,
 }
 
@@ -130,6 +140,7 @@ impl Central {
             backend: config.backend,
             batch_size: config.batch_size,
             max_idle: config.max_idle.unwrap_or(usize::MAX),
+            max_waiting: config.max_waiting.unwrap_or(usize::MAX),
             slots,
             queue,
             buffers: Buffers::new(),
@@ -144,6 +155,7 @@ impl Central {
                 slots: Slots::new(),
                 dry: 0,
                 revocations: 0,
+                saturated: 0,
                 period: Period::new(),
             })),
         })
@@ -293,6 +305,19 @@ impl Central {
         locked.state.permits.is_end()
     }
 
+    /// Counts one `WeakPool` more.
+    pub(crate) fn add_weak(&self) {
+        self.lock().state.permits.add_weak();
+    }
+
+    /// Counts one `WeakPool` less. `true` if it was what kept the pool's memory, as in
+    /// [`return_permit`](Self::return_permit).
+    pub(crate) fn release_weak(&self) -> bool {
+        let mut locked = self.lock();
+        locked.state.permits.release_weak();
+        locked.state.permits.is_end()
+    }
+
     /// Counts an object that was created in the place of another.
     pub(crate) fn count_replaced(&self) {
         self.lock().state.permits.count_created(1);
@@ -318,6 +343,7 @@ impl Central {
             created += count.get();
         });
         let taken = state.permits.taken();
+        let (waiting, wait_time) = state.waiters.queued();
         let (cached, live) = match self.backend {
             Backend::Batched => (kept / size_of::<ErasedObject>(), taken),
             Backend::Heap => (0, taken.saturating_sub(kept)),
@@ -331,6 +357,10 @@ impl Central {
             exchanges: state.shelf.exchanges(),
             revocations: state.revocations,
             waits: state.waiters.total(),
+            waiting,
+            wait_time,
+            saturated: state.saturated,
+            peak_live: state.permits.peak(),
         }
     }
 

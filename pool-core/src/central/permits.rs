@@ -9,8 +9,12 @@ pub(crate) struct Permits {
     capacity: usize,
     /// Permits that are taken. Each keeps the pool's memory (LIFE-REFS).
     taken: usize,
+    /// The most that were ever taken at a time.
+    peak: usize,
     /// Permits that were ever taken for an object, also if it was not created in the end.
     created: u64,
+    /// How many [`WeakPool`](crate::WeakPool)s there are. Each keeps the pool's memory, and no object.
+    weak: usize,
     /// Whether a [`Pool`](crate::Pool) is left. All of them together keep the pool's memory, too.
     has_pool: bool,
 }
@@ -21,7 +25,9 @@ impl Permits {
         Permits {
             capacity: capacity.unwrap_or(usize::MAX),
             taken: 0,
+            peak: 0,
             created: 0,
+            weak: 0,
             has_pool: true,
         }
     }
@@ -38,7 +44,7 @@ impl Permits {
         if n > self.capacity - self.taken {
             return false;
         }
-        self.taken += n;
+        self.take(n);
         self.created += n as u64;
         true
     }
@@ -46,8 +52,19 @@ impl Permits {
     /// Takes up to `n` for a thread to keep, which counts itself what it creates; gives how many.
     pub(crate) fn acquire_up_to(&mut self, n: usize) -> usize {
         let n = n.min(self.capacity - self.taken);
-        self.taken += n;
+        self.take(n);
         n
+    }
+
+    #[inline]
+    fn take(&mut self, n: usize) {
+        self.taken += n;
+        self.peak = self.peak.max(self.taken);
+    }
+
+    /// How many more may be taken.
+    pub(crate) fn left(&self) -> usize {
+        self.capacity - self.taken
     }
 
     /// Returns `n` permits, whose objects are gone or were never created.
@@ -65,12 +82,27 @@ impl Permits {
     /// Whether nothing keeps the pool's memory any more.
     #[inline]
     pub(crate) fn is_end(&self) -> bool {
-        self.taken == 0 && !self.has_pool
+        self.taken == 0 && !self.has_pool && self.weak == 0
+    }
+
+    /// Counts one `WeakPool` more.
+    pub(crate) fn add_weak(&mut self) {
+        self.weak += 1;
+    }
+
+    /// Counts one `WeakPool` less.
+    pub(crate) fn release_weak(&mut self) {
+        self.weak -= 1;
     }
 
     /// Notes that the last `Pool` is gone.
     pub(crate) fn drop_pool(&mut self) {
         self.has_pool = false;
+    }
+
+    /// The most permits that were taken at a time.
+    pub(crate) fn peak(&self) -> usize {
+        self.peak
     }
 
     /// Permits that are taken.

@@ -14,7 +14,7 @@ impl Central {
     ///
     /// # Errors
     ///
-    /// `Timeout` once `deadline` has passed; `Closed`. `rejected` as in [`take_many`](Self::take_many).
+    /// `Timeout` once `deadline` has passed; `Closed`; `Saturated`. `rejected` as in [`take_many`](Self::take_many).
     pub(crate) fn wait(
         &self,
         n: usize,
@@ -33,7 +33,10 @@ impl Central {
                 locked.state.waiters.put_parker(parker);
                 return Ok(grant);
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                locked.state.waiters.put_parker(parker);
+                return Err(error);
+            }
         };
         drop(locked);
         let mut timed_out = false;
@@ -128,8 +131,16 @@ impl Locked<'_> {
             waiters,
             shelf,
             permits,
+            saturated,
             ..
         } = &mut *self.state;
+        // No slot is active, so what is on the shelf is all.
+        if waiters.queued().0 >= self.central.max_waiting
+            && (!waiters.is_empty() || n.saturating_sub(shelf.len()) > permits.left())
+        {
+            *saturated += 1;
+            return Err(AcquireError::Saturated);
+        }
         Ok(waiters.arrive(n, wake, permits, || shelf.pop()))
     }
 

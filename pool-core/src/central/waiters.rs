@@ -14,6 +14,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::{Duration, Instant};
 
 use super::permits::Permits;
 use crate::object::ErasedObject;
@@ -27,6 +28,8 @@ pub(crate) struct Grant {
     first: Option<ErasedObject>,
     rest: Vec<ErasedObject>,
     pub(crate) permits: usize,
+    /// How long the waiter waited for it.
+    pub(crate) waited: Duration,
 }
 
 impl Grant {
@@ -144,6 +147,7 @@ struct Entry {
     state: State,
     wants: usize,
     grant: Grant,
+    since: Instant,
     /// The neighbours in the queue; of a vacant entry, `next` is the next vacant one.
     previous: usize,
     next: usize,
@@ -157,6 +161,10 @@ pub(crate) struct Waiters {
     /// How many entries are not vacant, and how many objects they want together.
     occupied: usize,
     wanted: usize,
+    /// How many are in the queue.
+    queued: usize,
+    /// How long those that are not have waited.
+    wait_time: Duration,
     /// The ends of the queue. Only the head has been granted anything yet.
     head: usize,
     tail: usize,
@@ -172,6 +180,8 @@ impl Waiters {
             vacant: NONE,
             occupied: 0,
             wanted: 0,
+            queued: 0,
+            wait_time: Duration::ZERO,
             head: NONE,
             tail: NONE,
             next_serial: 0,
@@ -193,6 +203,11 @@ impl Waiters {
     /// How many waits there were.
     pub(crate) fn total(&self) -> u64 {
         self.next_serial
+    }
+
+    /// How many wait, and how long those that do not have waited.
+    pub(crate) fn queued(&self) -> (usize, Duration) {
+        (self.queued, self.wait_time)
     }
 
     /// A parker for a thread that waits; to be [given back](Self::put_parker).
@@ -239,6 +254,7 @@ impl Waiters {
             state,
             wants,
             grant,
+            since: Instant::now(),
             previous: self.tail,
             next: NONE,
         };
@@ -259,13 +275,18 @@ impl Waiters {
         }
         self.tail = index;
         self.occupied += 1;
+        self.queued += 1;
         self.wanted += wants;
         WaiterId { index, serial }
     }
 
     /// Takes an entry out of the queue; it stays in the slab.
     fn unlink(&mut self, index: usize) {
-        let Entry { previous, next, .. } = self.entries[index];
+        let entry = &mut self.entries[index];
+        let (previous, next) = (entry.previous, entry.next);
+        entry.grant.waited = entry.since.elapsed();
+        self.wait_time += entry.grant.waited;
+        self.queued -= 1;
         match previous {
             NONE => self.head = next,
             previous => self.entries[previous].next = next,

@@ -8,7 +8,7 @@
 use crate::entry::VacantEntry;
 use crate::handle::{Pooled, SharedPooled};
 use crate::lifecycle::Recycle;
-use crate::pool::{Drain, Pool};
+use crate::pool::{Drain, Pool, WeakPool};
 
 // SAFETY: objects go from thread to thread through a pool (`T: Send`), none is ever shared by it; the lifecycle
 // is used by all threads at once (`L: Sync`) and dropped by any (`L: Send`).
@@ -34,6 +34,11 @@ unsafe impl<T: Send + Sync, L: Recycle<T> + Send + Sync + ?Sized> Sync for Share
 unsafe impl<T: Send, L: Recycle<T> + Send + Sync + ?Sized> Send for Drain<'_, T, L> {}
 // SAFETY: shared, it gives nothing but its length.
 unsafe impl<T: Send, L: Recycle<T> + Send + Sync + ?Sized> Sync for Drain<'_, T, L> {}
+
+// SAFETY: it becomes a `Pool`, so what that needs.
+unsafe impl<T: Send, L: Recycle<T> + Send + Sync + ?Sized> Send for WeakPool<T, L> {}
+// SAFETY: as above.
+unsafe impl<T: Send, L: Recycle<T> + Send + Sync + ?Sized> Sync for WeakPool<T, L> {}
 
 // SAFETY: it becomes a `Pooled` where it is filled, so what that needs.
 unsafe impl<T: Send, L: Recycle<T> + Send + Sync + ?Sized> Send for VacantEntry<T, L> {}

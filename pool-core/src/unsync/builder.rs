@@ -30,12 +30,13 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         }
     }
 
-    /// Makes each choice that `config` makes, as if by its setter. What it says about backend and
-    /// batches does not concern a pool for one thread, and is left out.
+    /// Makes each choice that `config` makes, as if by its setter. What it says about backend,
+    /// batches and waiters does not concern a pool for one thread, and is left out.
     pub fn apply(mut self, config: &PoolConfig) -> Self {
         self.choices.apply(&PoolConfig {
             backend: None,
             batch_size: None,
+            max_waiting: None,
             ..config.clone()
         });
         self

@@ -47,6 +47,7 @@ pub(super) struct Shared<T, L: Recycle<T> + ?Sized> {
     pub(super) created: Cell<usize>,
     /// Permits that are out, each for an object that is alive or about to be.
     pub(super) live: Cell<usize>,
+    pub(super) peak_live: Cell<usize>,
     pub(super) discarded: Cell<usize>,
 }
 
@@ -236,6 +237,7 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
             refs: Cell::new(1),
             created: Cell::new(0),
             live: Cell::new(0),
+            peak_live: Cell::new(0),
             discarded: Cell::new(0),
         });
         // SAFETY: leaked just now, with a count of one.
@@ -261,6 +263,7 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
             ResetOn::Acquire => self.to_reset.reserve(live + 1),
         }
         self.live.set(live + 1);
+        self.peak_live.set(self.peak_live.get().max(live + 1));
         self.created.set(self.created.get() + 1);
         // SAFETY: counted just now.
         Ok(unsafe { Permit::new(self.as_ptr()) })

@@ -47,6 +47,8 @@ fn stats_are_recorded_when_asked_for() {
             ("pool_objects_idle", stats.idle),
             ("pool_objects_in_use", stats.in_use),
             ("pool_objects_cached", stats.cached),
+            ("pool_objects_peak", stats.peak_live),
+            ("pool_waiting", stats.waiting),
             ("pool_capacity", 100),
             ("pool_creations_total", stats.created),
             ("pool_destructions_total", stats.destroyed),
@@ -54,6 +56,11 @@ fn stats_are_recorded_when_asked_for() {
             ("pool_exchanges_total", stats.exchanges),
             ("pool_revocations_total", stats.revocations),
             ("pool_waits_total", stats.waits),
+            (
+                "pool_wait_microseconds_total",
+                stats.wait_time.as_micros() as usize,
+            ),
+            ("pool_saturations_total", stats.saturated),
         ];
         let expected: BTreeMap<_, _> = expected
             .into_iter()
@@ -97,7 +104,7 @@ fn pools_are_told_apart_by_name() {
         let recorded = &recorded[name];
         assert_eq!(recorded["pool_objects_idle"], idle, "{name:?}");
         assert!(!recorded.contains_key("pool_capacity"));
-        assert_eq!(recorded.len(), 9);
+        assert_eq!(recorded.len(), 13);
     }
 }
 
@@ -111,7 +118,7 @@ fn each_metric_is_described() {
         pool.record_metrics();
     });
     let metrics = snapshotter.snapshot().into_vec();
-    assert_eq!(metrics.len(), 10);
+    assert_eq!(metrics.len(), 14);
     for (key, _, description, _) in metrics {
         assert!(description.is_some(), "{key:?}");
     }

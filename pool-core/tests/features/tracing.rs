@@ -225,6 +225,31 @@ fn a_task_that_waits_is_told_once() {
     drop(held);
 }
 
+#[cfg(feature = "async")]
+#[test]
+fn how_long_a_wait_was_is_told() {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    for backend in Backend::ALL {
+        let pool = pool(backend, 1);
+        let held = pool.acquire();
+        let mut waiting = pin!(pool.acquire_async());
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        thread::sleep(Duration::from_millis(2));
+        drop(held);
+        let lines = told(|| {
+            let polled = waiting.as_mut().poll(&mut context);
+            assert!(matches!(polled, Poll::Ready(Ok(_))));
+        });
+        let start = "waited pool=\"orders\" objects=1 micros=";
+        let micros = lines.iter().find_map(|line| line.strip_prefix(start));
+        let micros: u64 = micros.expect("the wait is told").parse().unwrap();
+        assert!(micros >= 2_000, "{lines:?}");
+    }
+}
+
 #[test]
 fn a_pool_for_one_thread_tells_the_same() {
     let lines = told(|| {

@@ -1,9 +1,10 @@
 //! Objects that the caller makes: entries and vacancies, on every backend.
 
+use std::collections::VecDeque;
 use std::future::{Future, pending};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use pool_core::{
     AcquireError, Backend, Entry, Lifecycle, Pool, Pooled, Recycle, ResetOn, VacantEntry,
     WithoutCreate,
 };
+use proptest::prelude::*;
 
 use crate::support::{keeps, until, within_reason};
 
@@ -27,7 +29,7 @@ fn vacant<L: Recycle<String> + ?Sized>(pool: &Pool<String, L>) -> VacantEntry<St
     }
 }
 
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
@@ -156,7 +158,8 @@ fn an_object_that_comes_back_does_not_wait_for_a_slow_creation() {
     for backend in Backend::ALL {
         within_reason(move || {
             let (go_on, wait) = mpsc::channel::<()>();
-            let (wait, calls) = (std::sync::Mutex::new(wait), AtomicUsize::new(0));
+            let (wait, calls) = (Mutex::new(wait), Arc::new(AtomicUsize::new(0)));
+            let called = calls.clone();
             let create = move || {
                 if calls.fetch_add(1, Ordering::SeqCst) == 1 {
                     wait.lock().unwrap().recv().unwrap();
@@ -180,6 +183,7 @@ fn an_object_that_comes_back_does_not_wait_for_a_slow_creation() {
             until_waits(&pool, 2);
             // The head of the queue gets the place, and is long about it.
             drop(spare);
+            until(|| called.load(Ordering::SeqCst) == 2);
             drop(held);
             next.join().unwrap();
             assert!(!slow.is_finished());
@@ -304,4 +308,125 @@ fn a_pool_for_one_thread_has_entries() {
     assert!(matches!(pool.try_entry(), Ok(Entry::Idle(_))));
     pool.close();
     assert_eq!(pool.try_entry().unwrap_err(), AcquireError::Closed);
+}
+
+/// What is done at random.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Enter,
+    Acquire,
+    Wait,
+    WaitForTwo,
+    Fill,
+    GiveUp(usize),
+    Release(usize),
+    Cancel(usize),
+    Close,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => Just(Step::Enter),
+        2 => Just(Step::Acquire),
+        4 => Just(Step::Wait),
+        2 => Just(Step::WaitForTwo),
+        3 => Just(Step::Fill),
+        3 => any::<usize>().prop_map(Step::GiveUp),
+        5 => any::<usize>().prop_map(Step::Release),
+        3 => any::<usize>().prop_map(Step::Cancel),
+        1 => Just(Step::Close),
+    ]
+}
+
+/// A future of an acquire: how many it wants, and how many it got.
+type Acquiring<'a> = Pin<Box<dyn Future<Output = Result<Vec<Pooled<String>>, AcquireError>> + 'a>>;
+
+/// The model: what is held, what is vacant, who waits in which order. In use is the sum of the first two; nobody waits
+/// while there is room for the first; and nobody is served before the first.
+fn check(backend: Backend, steps: &[Step]) {
+    const CAPACITY: usize = 3;
+    let pool = pool(backend, CAPACITY);
+    let (mut held, mut vacant) = (Vec::new(), Vec::new());
+    let mut waiting: VecDeque<(usize, Acquiring<'_>)> = VecDeque::new();
+    let mut closed = false;
+    for &step in steps {
+        match step {
+            Step::Enter => match pool.try_entry() {
+                Ok(Entry::Idle(object)) => held.push(object),
+                Ok(Entry::Vacant(entry)) => vacant.push(entry),
+                Err(error) => assert_eq!(error == AcquireError::Closed, closed),
+            },
+            Step::Acquire => match pool.try_acquire() {
+                Ok(object) => held.push(object),
+                Err(error) => assert_eq!(error == AcquireError::Closed, closed),
+            },
+            Step::Wait => waiting.push_back((
+                1,
+                Box::pin(async {
+                    let entry = pool.entry_async().await?;
+                    Ok(vec![entry.or_insert_with(String::new)])
+                }),
+            )),
+            Step::WaitForTwo => waiting.push_back((
+                2,
+                Box::pin(async { Ok(pool.acquire_many_async(2).await?.into_iter().collect()) }),
+            )),
+            Step::Fill => held.extend(vacant.pop().map(|entry| entry.insert(String::new()))),
+            Step::GiveUp(which) if !vacant.is_empty() => {
+                drop(vacant.swap_remove(which % vacant.len()));
+            }
+            Step::Release(which) if !held.is_empty() => {
+                drop(held.swap_remove(which % held.len()));
+            }
+            Step::Cancel(which) if !waiting.is_empty() => {
+                drop(waiting.remove(which % waiting.len()));
+            }
+            Step::Close => {
+                pool.close();
+                closed = true;
+            }
+            Step::GiveUp(_) | Step::Release(_) | Step::Cancel(_) => {}
+        }
+        // Each in its turn, so that one behind another that waits still has nothing.
+        let mut left = VecDeque::new();
+        for (wants, mut future) in waiting.drain(..) {
+            match poll(future.as_mut()) {
+                Poll::Ready(Ok(got)) => {
+                    assert!(left.is_empty(), "{backend}: served before the first");
+                    assert_eq!(got.len(), wants);
+                    held.extend(got);
+                }
+                Poll::Ready(Err(error)) => assert!(closed && error == AcquireError::Closed),
+                Poll::Pending => left.push_back((wants, future)),
+            }
+        }
+        waiting = left;
+        let used = held.len() + vacant.len();
+        assert!(used <= CAPACITY);
+        if let Some((wants, _)) = waiting.front() {
+            assert!(
+                !closed && used + wants > CAPACITY,
+                "{backend}: the first waits in vain"
+            );
+        } else {
+            let stats = pool.stats();
+            assert_eq!((pool.in_use(), stats.waiting), (used, 0));
+            assert!(stats.idle + used <= CAPACITY);
+            assert!(!closed || stats.idle == 0);
+        }
+        assert_eq!(pool.stats().waiting, waiting.len());
+    }
+    drop((held, vacant, waiting));
+    assert_eq!((pool.in_use(), pool.stats().waiting), (0, 0));
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_done_nothing_is_lost_and_the_first_is_served_first(
+        steps in proptest::collection::vec(step(), 1..60)
+    ) {
+        for backend in Backend::ALL {
+            check(backend, &steps);
+        }
+    }
 }

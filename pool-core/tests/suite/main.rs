@@ -29,6 +29,8 @@ mod reported;
 #[cfg(feature = "async")]
 mod reset_on_acquire;
 mod retain;
+#[cfg(feature = "async")]
+mod services;
 mod shown;
 mod threads;
 mod trim;

@@ -10,8 +10,9 @@ use std::rc::Rc;
 use std::sync::MutexGuard;
 
 use pool_core::{
-    AcquireError, AttachError, Backend, BuildError, Builder, Burst, Derived, Drain, FnPool, Hooks,
-    Lifecycle, Memory, ParseBackendError, Pool, Pooled, ResetOn, SharedPooled, Stats, unsync,
+    AcquireError, AttachError, Backend, BuildError, Builder, Burst, Derived, Drain, Entry, FnPool,
+    Hooks, Lifecycle, Memory, ParseBackendError, Pool, Pooled, ResetOn, SharedPooled, Stats,
+    VacantEntry, WeakPool, unsync,
 };
 
 /// Hooks with the auto traits of an `X`, for objects of any type.
@@ -125,6 +126,16 @@ table! {
     Drain<'static, SyncOnly, Like<()>>   => no   no   yes   yes  yes;
     Drain<'static, Both, Like<SendOnly>> => no   no   yes   yes  yes;
     Drain<'static, Fragile, Like<()>>    => yes  yes  yes   yes  yes;
+
+    // It becomes a handle where it is filled.
+    VacantEntry<Both, Like<()>>          => yes  yes  yes   yes  yes;
+    VacantEntry<SendOnly, Like<()>>      => yes  yes  yes   yes  yes;
+    VacantEntry<SyncOnly, Like<()>>      => no   no   yes   yes  yes;
+    VacantEntry<Both, Like<SendOnly>>    => no   no   yes   yes  yes;
+    Entry<SyncOnly, Like<()>>            => no   no   yes   yes  yes;
+    WeakPool<Both, Like<()>>             => yes  yes  yes   yes  yes;
+    WeakPool<SyncOnly, Like<()>>         => no   no   yes   yes  yes;
+    WeakPool<Both, Like<SyncOnly>>       => no   no   yes   yes  yes;
 
     // Says what it will make, and has made nothing: the object does not matter.
     Builder<Both, Like<()>>              => yes  yes  yes   yes  yes;
