@@ -48,4 +48,6 @@ pub struct Stats {
     pub discarded: usize,
     /// Acquires that had to wait.
     pub waits: usize,
+    /// The bound on objects alive, as it is now; `None` if there is none.
+    pub capacity: Option<usize>,
 }

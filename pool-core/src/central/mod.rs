@@ -78,6 +78,8 @@ pub(crate) struct Counts {
     pub(crate) revocations: u64,
     /// Acquires that had to wait.
     pub(crate) waits: u64,
+    /// The bound on objects alive.
+    pub(crate) capacity: Option<usize>,
 }
 
 pub(crate) struct Central {
@@ -305,6 +307,11 @@ impl Central {
         self.lock().state.closed
     }
 
+    /// The bound on objects alive.
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        self.lock().state.permits.capacity()
+    }
+
     /// Counts, exact while no thread is inside a call.
     pub(crate) fn counts(&self) -> Counts {
         let locked = self.lock();
@@ -328,6 +335,7 @@ impl Central {
             exchanges: state.shelf.exchanges(),
             revocations: state.revocations,
             waits: state.waiters.total(),
+            capacity: state.permits.capacity(),
         }
     }
 
@@ -347,13 +355,14 @@ impl State {
     }
 
     /// Whether releases may do without what is unusual: nobody waits, for an object or until none is in use, or looks
-    /// at all that are idle.
+    /// at all that are idle, and no more are alive than may be.
     #[inline]
     fn may_bypass(&self) -> bool {
         !self.closed
             && self.waiters.is_empty()
             && self.idle_waiters.is_empty()
             && self.inspections == 0
+            && self.permits.surplus() == 0
     }
 
     /// Objects and permits that somebody holds. While no slot is active.

@@ -8,14 +8,15 @@ use std::mem;
 
 use super::block::Block;
 use super::chunks::{Chunk, Chunks};
-use crate::sync::{Mutex, Seized};
+use crate::sync::{AtomicUsize, Mutex, Ordering, Seized};
 use crate::trace;
 
 /// Blocks for many threads.
 pub(crate) struct Arena<T> {
     kind: Kind<T>,
     grow_by: Option<usize>,
-    capacity: Option<usize>,
+    /// The most objects there may be; `usize::MAX` if there is no bound. Chunks are no larger than it leaves.
+    capacity: AtomicUsize,
     /// Blocks that were added, for the pool to report when the locks are given up.
     unreported: trace::Unreported,
 }
@@ -43,7 +44,7 @@ impl<T> Arena<T> {
         Arena {
             kind,
             grow_by,
-            capacity,
+            capacity: AtomicUsize::new(capacity.unwrap_or(usize::MAX)),
             unreported: trace::Unreported::new(),
         }
     }
@@ -53,9 +54,15 @@ impl<T> Arena<T> {
         Arena {
             kind: Kind::Single,
             grow_by: None,
-            capacity: None,
+            capacity: AtomicUsize::new(usize::MAX),
             unreported: trace::Unreported::new(),
         }
+    }
+
+    /// Changes the most objects there may be.
+    pub(crate) fn set_capacity(&self, capacity: Option<usize>) {
+        // Relaxed: see `take`.
+        (self.capacity).store(capacity.unwrap_or(usize::MAX), Ordering::Relaxed);
     }
 
     /// A vacant block.
@@ -75,7 +82,8 @@ impl<T> Arena<T> {
                 if let Some(block) = chunks.take() {
                     return block;
                 }
-                chunks.next_step(self.grow_by, self.capacity)
+                // Relaxed: only the size of the chunk depends on it.
+                chunks.next_step(self.grow_by, Some(self.capacity.load(Ordering::Relaxed)))
             };
             let chunk = Chunk::for_growth(step);
             chunks.lock().add(chunk);

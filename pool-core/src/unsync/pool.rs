@@ -250,6 +250,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             idle,
             in_use: live - idle,
             discarded: shared.discarded.get(),
+            capacity: self.capacity(),
             ..Stats::default()
         }
     }

@@ -24,6 +24,7 @@ mod reported;
 #[cfg(feature = "async")]
 mod reset_on_acquire;
 mod retain;
+mod set_capacity;
 mod shown;
 mod threads;
 mod trim;
