@@ -480,6 +480,50 @@ fn two_releases_against_a_wait_until_none_is_in_use() {
     }
 }
 
+/// The object is dropped by the one or by the other, since it is idle when the bound is lowered or comes back later.
+#[test]
+fn a_lower_capacity_against_a_release() {
+    for backend in Backend::ALL {
+        model(move || {
+            let (pool, drops) = pool(backend, 2);
+            drop(pool.acquire()); // Activates the slot of this thread.
+            let (held, object) = (pool.acquire(), pool.acquire());
+            let before = drops.load(Ordering::Relaxed);
+            let lowers = {
+                let pool = pool.clone();
+                thread::spawn(move || pool.set_capacity(Some(1)))
+            };
+            drop(object);
+            lowers.join().unwrap();
+            assert_eq!(drops.load(Ordering::Relaxed), before + 1);
+            assert!(pool.try_acquire().is_err());
+            drop(held);
+            assert!(pool.try_acquire().is_ok());
+        });
+    }
+}
+
+/// Only one of two waits can end by the release, unless the bound is raised.
+#[test]
+fn a_larger_capacity_against_a_waiter_and_a_release() {
+    for backend in [Backend::Batched, Backend::Heap] {
+        model_with(3, move || {
+            let (pool, _) = pool(backend, 1);
+            let object = pool.acquire();
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || std::mem::forget(pool.acquire()))
+            };
+            let release = thread::spawn(move || drop(object));
+            pool.set_capacity(Some(2));
+            std::mem::forget(pool.acquire());
+            waiter.join().unwrap();
+            release.join().unwrap();
+            std::mem::forget(pool);
+        });
+    }
+}
+
 #[test]
 fn growth_against_growth() {
     model(|| {

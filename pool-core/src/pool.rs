@@ -548,16 +548,17 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[inline(never)]
     #[track_caller]
     fn acquire_many_or_panic(&self, n: usize) -> Burst<T, L> {
-        if let Some(capacity) = self.capacity() {
-            assert!(
-                n <= capacity,
-                "acquire_many({n}) from a pool with capacity {capacity}: it could never be had; ask \
-                 for less or raise the capacity"
-            );
-        }
-        match self.acquire_many_slow(n, Wait::Forever) {
-            Ok(burst) => burst,
-            Err(error) => self.refuse(error),
+        let capacity = self.capacity().unwrap_or(usize::MAX);
+        match n <= capacity.max(1) {
+            false => never_to_be_had(n, capacity),
+            true => match self.acquire_many_slow(n, Wait::Forever) {
+                Ok(burst) => burst,
+                // It was lowered since.
+                Err(AcquireError::Exhausted) => {
+                    never_to_be_had(n, self.capacity().unwrap_or(usize::MAX))
+                }
+                Err(error) => self.refuse(error),
+            },
         }
     }
 
@@ -735,7 +736,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         let missing = self
             .shared
             .lacks(n.min(config.max_idle.unwrap_or(usize::MAX)));
-        let room = config.capacity.map_or(missing, |capacity| {
+        let room = self.capacity().map_or(missing, |capacity| {
             missing.min(capacity.saturating_sub(self.shared.counts().live))
         });
         if room > 1 {
@@ -1044,6 +1045,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
             discarded: self.shared.discarded() as usize,
             peak_live: counts.peak_live,
             waits: counts.waits as usize,
+            capacity: counts.capacity,
             waiting: counts.waiting,
             wait_time: counts.wait_time,
             saturated: counts.saturated as usize,
@@ -1051,10 +1053,45 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// The bound on objects alive, idle ones included; `None` if there is none.
+    /// The bound on objects alive, idle ones included; `None` if there is none. Takes the central lock for a
+    /// moment.
     #[must_use]
     pub fn capacity(&self) -> Option<usize> {
-        self.shared.config.capacity
+        self.shared.capacity()
+    }
+
+    /// Changes the [`capacity`](Self::capacity), at once; `None` for no bound.
+    ///
+    /// With a larger one waiters are served. With a smaller one, even than what is out, idle objects are dropped now,
+    /// the longest idle first, and then those that come back, until it holds. Meanwhile nothing is made, waiters wait
+    /// on, and each release takes the central lock. After it the pool is as fast as before. While it is lowered some objects
+    /// more than needed may be dropped, if several threads give back at the same time.
+    ///
+    /// A pool with capacity 0 is paused: who acquires waits until it is raised. A wait for several objects at once that are
+    /// more than the new capacity ends as asking for them would have: [`acquire_many`](Self::acquire_many) panics.
+    ///
+    /// The size of batches stays as it was chosen when the pool was built.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of them were dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<String>::builder().capacity(10).prefill(10).build()?;
+    /// let held = pool.acquire_many(6);
+    ///
+    /// pool.set_capacity(Some(5));
+    /// assert_eq!((pool.capacity(), pool.idle(), pool.in_use()), (Some(5), 0, 6));
+    /// drop(held);
+    /// assert_eq!(pool.idle(), 5);
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    pub fn set_capacity(&self, capacity: Option<usize>) {
+        self.shared.set_capacity(capacity);
     }
 
     /// Objects waiting to be acquired, thread caches included; see [`Stats::idle`].
@@ -1089,6 +1126,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn lifecycle(&self) -> &L {
         &self.shared.hooks
     }
+}
+
+/// Panics: a burst of `n` is more than the pool may ever hold.
+#[track_caller]
+fn never_to_be_had(n: usize, capacity: usize) -> ! {
+    panic!(
+        "acquire_many({n}) from a pool with capacity {capacity}: it could never be had; ask for less or raise the \
+         capacity"
+    );
 }
 
 /// What to do when no object is idle.

@@ -324,6 +324,35 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
         n
     }
 
+    /// Changes the bound on objects alive, and destroys the idle ones beyond it.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of that.
+    pub(crate) fn set_capacity(&self, capacity: Option<usize>) {
+        self.arena.set_capacity(capacity);
+        let granted = self.central.set_capacity(capacity);
+        // SAFETY: they came out of `central`.
+        let granted = unsafe { Shared::<T, L>::reclaimed(granted) };
+        self.emit_revocations();
+        let mut panics = FirstPanic::default();
+        if granted.len() > 0 {
+            let not_wanted = Reclaimed::new(self.put_many(granted.into_vec()));
+            panics.catch(|| drop(not_wanted));
+        }
+        let mut some = Vec::new();
+        while self.central.take_surplus(&mut some) {
+            // SAFETY: they came out of `central`.
+            let some = unsafe { Shared::<T, L>::reclaimed(mem::take(&mut some)) };
+            panics.catch(|| drop(some));
+        }
+        panics.resume();
+    }
+
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        self.central.capacity()
+    }
+
     /// Closes for good, and destroys what is idle.
     ///
     /// # Panics

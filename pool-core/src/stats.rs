@@ -55,6 +55,8 @@ pub struct Stats {
     pub peak_live: usize,
     /// Acquires that had to wait.
     pub waits: usize,
+    /// The bound on objects alive, as it is now; `None` if there is none.
+    pub capacity: Option<usize>,
     /// Threads and tasks that wait now, and are not served.
     pub waiting: usize,
     /// How long acquires have waited, all together, from when each came until it was served or left.

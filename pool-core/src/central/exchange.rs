@@ -97,7 +97,7 @@ impl Central {
             hit::copy_out(own, || Batch::new(self.batch_size));
         }
         let mut locked = self.lock_with_room(1);
-        if locked.state.closed {
+        if locked.state.closed || locked.state.permits.surplus() > 0 {
             return Err(object);
         }
         let object = match locked.state.waiters.offer(object) {
@@ -338,9 +338,11 @@ impl Central {
         if locked.state.closed {
             return objects;
         }
+        let wanted = objects.len().saturating_sub(locked.state.permits.surplus());
+        let mut not_wanted = objects.split_off(wanted);
         let wakes = locked.state.waiters.offer_many(&mut objects);
         let room = locked.room_for(objects.len());
-        let mut not_wanted = objects.split_off(room.min(objects.len()));
+        not_wanted.extend(objects.drain(room.min(objects.len())..));
         for object in objects.drain(..) {
             not_wanted.extend(locked.push(object).err());
         }

@@ -85,6 +85,8 @@ pub(crate) struct Counts {
     pub(crate) saturated: u64,
     /// The most objects alive at a time.
     pub(crate) peak_live: usize,
+    /// The bound on objects alive.
+    pub(crate) capacity: Option<usize>,
 }
 
 pub(crate) struct Central {
@@ -333,6 +335,11 @@ impl Central {
         self.lock().state.closed
     }
 
+    /// The bound on objects alive.
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        self.lock().state.permits.capacity()
+    }
+
     /// Counts, exact while no thread is inside a call.
     pub(crate) fn counts(&self) -> Counts {
         let locked = self.lock();
@@ -361,6 +368,7 @@ impl Central {
             wait_time,
             saturated: state.saturated,
             peak_live: state.permits.peak(),
+            capacity: state.permits.capacity(),
         }
     }
 
@@ -380,13 +388,14 @@ impl State {
     }
 
     /// Whether releases may do without what is unusual: nobody waits, for an object or until none is in use, or looks
-    /// at all that are idle.
+    /// at all that are idle, and no more are alive than may be.
     #[inline]
     fn may_bypass(&self) -> bool {
         !self.closed
             && self.waiters.is_empty()
             && self.idle_waiters.is_empty()
             && self.inspections == 0
+            && self.permits.surplus() == 0
     }
 
     /// Objects and permits that somebody holds. While no slot is active.

@@ -4,8 +4,11 @@
 //! again; a waiter may hold one for an object that is not created yet. In a `Heap` pool threads keep some in
 //! their slots, which count as taken here.
 
+/// The capacity of a pool without a bound.
+const NO_BOUND: usize = usize::MAX;
+
 pub(crate) struct Permits {
-    /// The most that may be taken.
+    /// The most that may be taken. More are, for a while, after it was [lowered](Permits::set_capacity).
     capacity: usize,
     /// Permits that are taken. Each keeps the pool's memory (LIFE-REFS).
     taken: usize,
@@ -23,13 +26,41 @@ impl Permits {
     /// Of a pool without objects, with its first `Pool`.
     pub(crate) fn new(capacity: Option<usize>) -> Self {
         Permits {
-            capacity: capacity.unwrap_or(usize::MAX),
+            capacity: capacity.unwrap_or(NO_BOUND),
             taken: 0,
             peak: 0,
             created: 0,
             weak: 0,
             has_pool: true,
         }
+    }
+
+    /// How many may be taken.
+    #[inline]
+    fn available(&self) -> usize {
+        self.capacity.saturating_sub(self.taken)
+    }
+
+    /// The most that may be taken; `None` if there is no bound.
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        (self.capacity != NO_BOUND).then_some(self.capacity)
+    }
+
+    /// Changes the bound. What is taken beyond a lower one is [surplus](Self::surplus).
+    pub(crate) fn set_capacity(&mut self, capacity: Option<usize>) {
+        self.capacity = capacity.unwrap_or(NO_BOUND);
+    }
+
+    /// How many are taken beyond the bound.
+    #[inline]
+    pub(crate) fn surplus(&self) -> usize {
+        self.taken.saturating_sub(self.capacity)
+    }
+
+    /// Whether one who wants `n` at once could ever have them. One object can be waited for also while the
+    /// bound is 0.
+    pub(crate) fn may_grant(&self, n: usize) -> bool {
+        n <= self.capacity.max(1)
     }
 
     /// Takes one, unless the bound is reached.
@@ -41,7 +72,7 @@ impl Permits {
     /// Takes `n`, or none if that would exceed the bound.
     #[inline]
     pub(crate) fn try_acquire_many(&mut self, n: usize) -> bool {
-        if n > self.capacity - self.taken {
+        if n > self.available() {
             return false;
         }
         self.take(n);
@@ -51,7 +82,7 @@ impl Permits {
 
     /// Takes up to `n` for a thread to keep, which counts itself what it creates; gives how many.
     pub(crate) fn acquire_up_to(&mut self, n: usize) -> usize {
-        let n = n.min(self.capacity - self.taken);
+        let n = n.min(self.available());
         self.take(n);
         n
     }

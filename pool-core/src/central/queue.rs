@@ -81,6 +81,11 @@ impl FifoQueue {
         FifoQueue::with_cells(needed.max(2 * self.cells.len()), self.limit)
     }
 
+    /// An empty queue with as many cells, if this one has a lower limit.
+    pub(super) fn with_limit(&self, limit: usize) -> Option<FifoQueue> {
+        (limit > self.limit).then(|| FifoQueue::with_cells(self.cells.len(), limit))
+    }
+
     /// An empty queue with room for the same objects, if this one has far more memory than they need.
     pub(super) fn smaller(&self) -> Option<FifoQueue> {
         let cells = self.cells.len();

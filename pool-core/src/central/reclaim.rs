@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::queue::FifoQueue;
 use super::shelf::Shelf;
 use super::trim::TrimTarget;
+use super::waiters::Wakes;
 use super::{Central, Locked, State};
 use crate::object::ErasedObject;
 
@@ -37,6 +38,46 @@ impl Central {
             left: locked.state.shelf.len(),
             again: 0,
         }
+    }
+
+    /// Changes the bound on objects alive. Waiters are served with what a larger one allows; those who want more at
+    /// once than a smaller one ever will are turned away, and what they had been granted is given out, to be
+    /// [put](Self::put_many) back. What idle objects are too many now is in [surplus](Self::take_surplus).
+    pub(crate) fn set_capacity(&self, capacity: Option<usize>) -> Vec<ErasedObject> {
+        let mut locked = self.lock();
+        locked.recall();
+        locked.state.permits.set_capacity(capacity);
+        let queue = locked.raise_queue_limit(capacity);
+        let State {
+            waiters, permits, ..
+        } = &mut *locked.state;
+        let (mut returned, mut objects) = (0, Vec::new());
+        let mut wakes = Wakes::default();
+        waiters.reject(
+            |wants| !permits.may_grant(wants),
+            |grant, wake| {
+                returned += grant.permits;
+                objects.extend(grant.into_objects());
+                wakes.add(Some(wake));
+            },
+        );
+        permits.release(returned);
+        waiters.offer_permits(permits, &mut wakes);
+        drop(locked);
+        drop(queue);
+        wakes.wake();
+        objects
+    }
+
+    /// Moves the next few idle objects beyond the bound to `objects`, the longest idle first; `false` if there are
+    /// none. The caller destroys them before it asks again.
+    pub(crate) fn take_surplus(&self, objects: &mut Vec<ErasedObject>) -> bool {
+        objects.reserve(TRIM_STEP);
+        let mut locked = self.lock();
+        // While there is one no slot is active, so all idle objects are on the shelf.
+        let step = locked.state.permits.surplus().min(TRIM_STEP);
+        locked.state.shelf.take_oldest(step, objects);
+        !objects.is_empty()
     }
 
     /// Gives back memory that nothing needs: of slots that no thread has, of batches, waiters and buffers.
@@ -77,6 +118,15 @@ impl Central {
 }
 
 impl Locked<'_> {
+    /// Goes over to a queue that takes as many objects as there may be.
+    fn raise_queue_limit(&mut self, capacity: Option<usize>) -> Option<[Arc<FifoQueue>; 2]> {
+        let Shelf::Queue(queue) = &self.state.shelf else {
+            return None;
+        };
+        let larger = queue.with_limit(Shelf::queue_limit(capacity, self.central.max_idle))?;
+        self.replace_queue(larger)
+    }
+
     /// Goes over to a smaller queue, if the one on the shelf has far more memory than its objects need.
     pub(super) fn shrink_queue(&mut self) -> Option<[Arc<FifoQueue>; 2]> {
         self.recall();

@@ -148,21 +148,26 @@ impl Stack {
 
 impl Shelf {
     pub(super) fn new(config: &Config) -> Self {
-        let limit = |limit: Option<usize>| limit.unwrap_or(usize::MAX);
         match config.backend {
             Backend::Heap => Shelf::None,
             Backend::Mutex => Shelf::Stack(Stack::with_capacity(config.prefill)),
             Backend::Queue => {
-                let most = limit(config.capacity).min(limit(config.max_idle));
-                // Rings are powers of two.
-                let most = most.min(1 << (usize::BITS - 2));
-                Shelf::Queue(Arc::new(FifoQueue::new(most)))
+                let max_idle = config.max_idle.unwrap_or(usize::MAX);
+                let limit = Shelf::queue_limit(config.capacity, max_idle);
+                Shelf::Queue(Arc::new(FifoQueue::new(limit)))
             }
             Backend::Batched => {
                 let depot = Depot::new(config.batch_size, config.max_idle.is_none());
                 Shelf::Depot(depot, LowWater::default())
             }
         }
+    }
+
+    /// The most objects that may be in a queue.
+    pub(super) fn queue_limit(capacity: Option<usize>, max_idle: usize) -> usize {
+        let most = capacity.unwrap_or(usize::MAX).min(max_idle);
+        // Rings are powers of two.
+        most.min(1 << (usize::BITS - 2))
     }
 
     /// How many objects are here.

@@ -14,7 +14,8 @@ impl Central {
     ///
     /// # Errors
     ///
-    /// `Timeout` once `deadline` has passed; `Closed`; `Saturated`. `rejected` as in [`take_many`](Self::take_many).
+    /// `Timeout` once `deadline` has passed; `Closed`; `Saturated`; `Exhausted` if the bound is below `n`, or comes to be.
+    /// `rejected` as in [`take_many`](Self::take_many).
     pub(crate) fn wait(
         &self,
         n: usize,
@@ -41,7 +42,7 @@ impl Central {
         drop(locked);
         let mut timed_out = false;
         let mut state = self.state.lock();
-        while !timed_out && !state.closed && !state.waiters.is_served(id) {
+        while !timed_out && !state.closed && state.waiters.is_waiting(id) {
             (state, timed_out) = parker.wait_until(state, deadline);
         }
         drop(state);
@@ -52,6 +53,9 @@ impl Central {
         }
         if locked.state.closed {
             return Err(AcquireError::Closed);
+        }
+        if !locked.state.waiters.is_waiting(id) {
+            return Err(AcquireError::Exhausted);
         }
         locked.cancel(id, rejected);
         Err(AcquireError::Timeout)
@@ -88,6 +92,7 @@ impl Central {
             let closed = locked.state.closed;
             let current = match locked.state.waiters.waker(known) {
                 Some(current) if !closed => current,
+                None if !closed => break Err(AcquireError::Exhausted),
                 _ => break Err(AcquireError::Closed),
             };
             // A waker may not know that it is the same, so a new one is stored once and not looked at again.
@@ -126,6 +131,9 @@ impl Locked<'_> {
         if self.state.closed {
             return Err(AcquireError::Closed);
         }
+        if !self.state.permits.may_grant(n) {
+            return Err(AcquireError::Exhausted);
+        }
         self.recall();
         let State {
             waiters,
@@ -161,8 +169,9 @@ impl Locked<'_> {
     pub(super) fn cancel(mut self, id: WaiterId, rejected: &mut Vec<ErasedObject>) {
         let (grant, wake) = self.state.waiters.cancel(id);
         let mut wakes = Wakes::default();
-        let permits = grant.permits;
+        self.state.permits.release(grant.permits);
         let mut objects = grant.into_objects().into_iter();
+        rejected.extend(objects.by_ref().take(self.state.permits.surplus()));
         for object in objects.by_ref() {
             match self.state.waiters.offer(object) {
                 Ok(wake) => wakes.add(wake),
@@ -187,7 +196,6 @@ impl Locked<'_> {
             permits: all,
             ..
         } = &mut *self.state;
-        all.release(permits);
         // Even if there was nothing: the next waiter may want less.
         waiters.offer_permits(all, &mut wakes);
         drop(self);

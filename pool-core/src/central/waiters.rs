@@ -372,9 +372,9 @@ impl Waiters {
         }
     }
 
-    /// Whether a waiter has all it wanted.
-    pub(crate) fn is_served(&mut self, id: WaiterId) -> bool {
-        matches!(self.get(id), Some(entry) if matches!(entry.state, State::Served { .. }))
+    /// Whether a waiter is in the queue still.
+    pub(crate) fn is_waiting(&mut self, id: WaiterId) -> bool {
+        matches!(self.get(id), Some(entry) if matches!(entry.state, State::Waiting { .. }))
     }
 
     /// What a waiter that was woken has been granted; `None` if it was not served yet.
@@ -412,19 +412,37 @@ impl Waiters {
         }
     }
 
+    /// Takes those out of the queue of whom `is_rejected` says so by how many they want; calls `rejected` with what each was
+    /// granted, and its wake.
+    pub(crate) fn reject(
+        &mut self,
+        is_rejected: impl Fn(usize) -> bool,
+        mut rejected: impl FnMut(Grant, Wake),
+    ) {
+        let mut next = self.head;
+        while next != NONE {
+            let index = next;
+            next = self.entries[index].next;
+            if is_rejected(self.entries[index].wants) {
+                self.unlink(index);
+                if let (State::Waiting { wake }, grant) = self.remove(index) {
+                    rejected(grant, wake);
+                }
+            }
+        }
+    }
+
     /// Takes all out of the queue; calls `rejected` with what each was granted, and gives their wakes. Waiters
     /// that are served keep what they were granted.
     pub(crate) fn cancel_all(&mut self, mut rejected: impl FnMut(Grant)) -> Wakes {
         let mut wakes = Wakes::default();
-        while !self.is_empty() {
-            let head = self.head;
-            self.unlink(head);
-            let (state, grant) = self.remove(head);
-            rejected(grant);
-            if let State::Waiting { wake, .. } = state {
+        self.reject(
+            |_| true,
+            |grant, wake| {
+                rejected(grant);
                 wakes.add(Some(wake));
-            }
-        }
+            },
+        );
         wakes
     }
 

@@ -9,14 +9,15 @@ use super::chunks::{Chunk, Chunks};
 use super::pages::Held;
 use crate::config::{Backend, Config};
 use crate::memory::Memory;
-use crate::sync::{Mutex, Seized};
+use crate::sync::{AtomicUsize, Mutex, Ordering, Seized};
 use crate::trace;
 
 /// Blocks for many threads.
 pub(crate) struct Arena<T> {
     kind: Kind<T>,
     grow_by: Option<usize>,
-    capacity: Option<usize>,
+    /// The most objects there may be; `usize::MAX` if there is no bound. Chunks are no larger than it leaves.
+    capacity: AtomicUsize,
     memory: Memory,
     /// Blocks that were added, for the pool to report when the locks are given up.
     unreported: trace::Unreported,
@@ -50,7 +51,7 @@ impl<T> Arena<T> {
         Arena {
             kind,
             grow_by: config.grow_by,
-            capacity: config.capacity,
+            capacity: AtomicUsize::new(config.capacity.unwrap_or(usize::MAX)),
             memory: config.memory.clone(),
             unreported,
         }
@@ -62,6 +63,12 @@ impl<T> Arena<T> {
             Kind::Single => Held::default(),
             Kind::Chunked { chunks, .. } => chunks.lock().held(),
         }
+    }
+
+    /// Changes the most objects there may be.
+    pub(crate) fn set_capacity(&self, capacity: Option<usize>) {
+        // Relaxed: see `take`.
+        (self.capacity).store(capacity.unwrap_or(usize::MAX), Ordering::Relaxed);
     }
 
     /// A vacant block.
@@ -81,7 +88,8 @@ impl<T> Arena<T> {
                 if let Some(block) = chunks.take() {
                     return block;
                 }
-                chunks.next_step(self.grow_by, self.capacity)
+                // Relaxed: only the size of the chunk depends on it.
+                chunks.next_step(self.grow_by, Some(self.capacity.load(Ordering::Relaxed)))
             };
             self.unreported.note(self.grow(chunks, step));
         }

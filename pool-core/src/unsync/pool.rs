@@ -435,6 +435,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
             idle,
             in_use: live - idle,
             discarded: shared.discarded.get(),
+            capacity: self.capacity(),
             peak_live: shared.peak_live.get(),
             ..Stats::of_memory(shared.memory())
         }

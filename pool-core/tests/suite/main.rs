@@ -31,6 +31,7 @@ mod reset_on_acquire;
 mod retain;
 #[cfg(feature = "async")]
 mod services;
+mod set_capacity;
 mod shown;
 mod threads;
 mod trim;

@@ -74,6 +74,10 @@ enum Op {
     /// Takes so many out one by one, and drops the rest with the iterator.
     Drain(usize),
     Flush,
+    /// Drops each of the idle objects whose number this divides, counted as they come.
+    Retain(usize),
+    SetCapacity(Option<usize>),
+    WaitIdle,
     Close,
     ClonePool,
     /// A `Pool` more by way of a handle.
@@ -135,6 +139,9 @@ fn op() -> impl Strategy<Value = Op> {
         90 => op_of_one_thread(),
         2 => Just(Op::AcquireTimeout),
         3 => Just(Op::Flush),
+        2 => (1_usize..5).prop_map(Op::Retain),
+        2 => proptest::option::of(0_usize..40).prop_map(Op::SetCapacity),
+        2 => Just(Op::WaitIdle),
     ]
 }
 
@@ -169,6 +176,10 @@ trait Subject: Clone {
     fn attach(&self, value: Counted) -> Result<Self::Handle, AttachError<Counted>>;
     fn reserve(&self, n: usize) -> usize;
     fn flush(&self);
+    fn retain(&self, keep: impl FnMut(&mut Counted) -> bool) -> usize;
+    fn set_capacity(&self, capacity: Option<usize>);
+    /// How many are out, if any are.
+    fn wait_idle(&self) -> Result<(), usize>;
     fn trim(&self, keep: usize);
     /// Takes out all that is idle, `take` of them one by one; gives how many there were.
     fn drain(&self, take: usize) -> usize;
@@ -253,6 +264,16 @@ impl Subject for Pool<Counted, Frugal> {
     fn flush(&self) {
         self.flush();
     }
+    fn retain(&self, keep: impl FnMut(&mut Counted) -> bool) -> usize {
+        self.retain(keep)
+    }
+    fn set_capacity(&self, capacity: Option<usize>) {
+        self.set_capacity(capacity);
+    }
+    fn wait_idle(&self) -> Result<(), usize> {
+        self.wait_idle(Some(Duration::ZERO))
+            .map_err(|error| error.in_use())
+    }
     fn share(handle: Self::Handle) -> Self::Shared {
         Pooled::into_shared(handle)
     }
@@ -270,6 +291,15 @@ impl Subject for unsync::Pool<Counted, Frugal> {
     }
     fn flush(&self) {
         unreachable!("no caches here")
+    }
+    fn retain(&self, _keep: impl FnMut(&mut Counted) -> bool) -> usize {
+        unreachable!("not here")
+    }
+    fn set_capacity(&self, _capacity: Option<usize>) {
+        unreachable!("not here")
+    }
+    fn wait_idle(&self) -> Result<(), usize> {
+        unreachable!("a thread does not wait for itself")
     }
     fn share(handle: Self::Handle) -> Self::Shared {
         Rc::new(handle)
@@ -327,7 +357,7 @@ impl Model {
             return Err(AcquireError::Closed);
         }
         let fresh = n.saturating_sub(self.idle);
-        if fresh > 0 && (!make || fresh > self.capacity - self.live()) {
+        if fresh > 0 && (!make || fresh > self.capacity.saturating_sub(self.live())) {
             return Err(AcquireError::Exhausted);
         }
         self.idle -= n - fresh;
@@ -351,18 +381,31 @@ impl Model {
 
     /// `n` objects come back, of which `spoiled` are not fit to be kept.
     fn release(&mut self, n: usize, spoiled: usize) {
-        self.in_use -= n;
         self.discarded += spoiled;
+        self.in_use -= spoiled;
+        let surplus = self.surplus();
+        let back = n - spoiled;
+        self.in_use -= back;
         if self.keeps && !self.closed {
             let room = self.max_idle.saturating_sub(self.idle);
-            self.idle += (n - spoiled).min(room);
+            self.idle += back.saturating_sub(surplus).min(room);
         }
+    }
+
+    /// How many are alive beyond the bound, which was lowered.
+    fn surplus(&self) -> usize {
+        self.live().saturating_sub(self.capacity)
+    }
+
+    fn set_capacity(&mut self, capacity: Option<usize>) {
+        self.capacity = capacity.unwrap_or(usize::MAX);
+        self.idle -= self.surplus().min(self.idle);
     }
 
     fn reserve(&mut self, n: usize) -> usize {
         if self.keeps && !self.closed {
             let missing = n.min(self.max_idle).saturating_sub(self.idle);
-            let made = missing.min(self.capacity - self.live());
+            let made = missing.min(self.capacity.saturating_sub(self.live()));
             self.created += made;
             self.idle += made;
         }
@@ -620,6 +663,27 @@ impl<S: Subject> Run<S> {
                 pool.flush();
                 assert_eq!(pool.stats().cached, 0);
             }
+            Op::Retain(n) => {
+                let idle = self.model.idle;
+                self.model.idle -= idle / n;
+                let mut looks = 0;
+                let dropped = pool.retain(|_| {
+                    looks += 1;
+                    looks % n != 0
+                });
+                assert_eq!((looks, dropped), (idle, idle / n));
+            }
+            Op::SetCapacity(capacity) => {
+                self.model.set_capacity(capacity);
+                pool.set_capacity(capacity);
+            }
+            Op::WaitIdle => {
+                let expected = match self.model.in_use {
+                    0 => Ok(()),
+                    in_use => Err(in_use),
+                };
+                assert_eq!(pool.wait_idle(), expected);
+            }
             Op::Close => {
                 self.model.close();
                 pool.close();
@@ -642,7 +706,7 @@ impl<S: Subject> Run<S> {
     /// What is true after each step.
     fn check(&mut self) {
         let model = &self.model;
-        assert!(model.live() <= model.capacity);
+        assert!(model.surplus() == 0 || model.idle == 0);
         assert_eq!(self.tally.alive(), model.live());
         assert_eq!(self.tally.created(), model.created + model.refused);
         let Some(pool) = self.pools.first() else {
@@ -658,6 +722,7 @@ impl<S: Subject> Run<S> {
         let expected = (model.idle, model.in_use, model.created, model.discarded);
         assert_eq!(counts, expected, "{stats:?}");
         assert_eq!(stats.waits, model.waits);
+        assert_eq!(stats.capacity.unwrap_or(usize::MAX), model.capacity);
         assert_eq!((pool.idle(), pool.in_use()), (stats.idle, stats.in_use));
         assert!(stats.idle <= model.max_idle, "{stats:?}");
         assert!(

@@ -106,7 +106,7 @@ fn a_drop_on_another_thread_ends_it() {
 fn an_object_that_leaves_the_pool_ends_it() {
     ends_by(false, |object| drop(Pooled::detach(object)));
     ends_by(true, |object| drop(Pooled::detach(object)));
-    ends_by(false, |object| Pooled::discard(object));
+    ends_by(false, Pooled::discard);
     ends_by(false, |object| {
         let shared = Pooled::into_shared(object);
         let other = shared.clone();
