@@ -162,7 +162,11 @@ fn a_warm_thread_takes_no_page_fault() {
             held.clear();
         };
         let first = |warm: bool| {
-            let pool = Pool::builder().backend(backend).build().unwrap();
+            // Pages that nothing has touched before.
+            let builder = Pool::builder()
+                .backend(backend)
+                .memory(pool_core::Memory::pages());
+            let pool = builder.build().unwrap();
             thread::scope(|scope| {
                 let measured = scope.spawn(|| {
                     let mut held = Vec::with_capacity(batch);
