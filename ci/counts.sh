@@ -66,11 +66,11 @@ printf '| %-14s | %8s | %7s | %s |\n' name count "at most" "instructions of"
 echo "| --- | ---: | ---: | --- |"
 line hit "$(minus "$(object hit 3100 1)" "$control")" 26 "an acquire and a drop"
 line unsync "$(minus "$(object unsync 3100 1)" "$control")" 19 "the same in the pool for one thread"
-line mutex "$(minus "$(object mutex 3100 1)" "$control")" 130 "the same behind one lock"
+line mutex "$(minus "$(object mutex 3100 1)" "$control")" 125 "the same behind one lock"
 line locked-vec "$(minus "$(object locked-vec 3100 1)" "$control")" 70 "a Mutex<Vec<Box<T>>> by hand"
-line queue "$(minus "$(object queue 3100 1)" "$control")" 145 "the same from a queue without a bound"
-line queue-bounded "$(minus "$(object queue-bounded 3100 1)" "$control")" 145 "the same from a queue with one"
-line array-queue "$(minus "$(object array-queue 3100 1)" "$control")" 80 "an ArrayQueue<Box<T>> by hand"
+line queue "$(minus "$(object queue 3100 1)" "$control")" 135 "the same from a queue without a bound"
+line queue-bounded "$(minus "$(object queue-bounded 3100 1)" "$control")" 135 "the same from a queue with one"
+line array-queue "$(minus "$(object array-queue 3100 1)" "$control")" 95 "an ArrayQueue<Box<T>> by hand"
 malloc=$(object malloc 3100 1)
 line heap "$(minus "$(object heap 3100 1)" "$malloc")" 165 "the same that creates each object, over malloc and free"
 line heap-bounded "$(minus "$(object heap-bounded 3100 1)" "$malloc")" 165 "the same with a bound"
@@ -78,9 +78,9 @@ line heap-bounded "$(minus "$(object heap-bounded 3100 1)" "$malloc")" 165 "the 
 line many "$(minus "$(object many 310 32)" "$control")" 14 "acquire_many(32) and its drop, for each object"
 line thousand "$(minus "$(object thousand 31 1000)" "$control")" 50 "bursts of 1,000, for each object, exchanges and the caller's stack included"
 collect=(--collect-atstart=no)
-line miss "$(object edge 310 1 "${collect[@]}" --toggle-collect='*acquire_once*')" 560 "an acquire that takes a batch of 64 from the depot"
-line exchange "$(object edge 310 1 "${collect[@]}" --toggle-collect='*release_once*')" 695 "a release that gives one to the depot"
-line create "$(object create 3100 1 "${collect[@]}" --toggle-collect='*create_once*')" 330 "an acquire that creates, in memory that is there"
+line miss "$(object edge 310 1 "${collect[@]}" --toggle-collect='*acquire_once*')" 600 "an acquire that takes a batch of 64 from the depot"
+line exchange "$(object edge 310 1 "${collect[@]}" --toggle-collect='*release_once*')" 745 "a release that gives one to the depot"
+line create "$(object create 3100 1 "${collect[@]}" --toggle-collect='*create_once*')" 380 "an acquire that creates, in memory that is there"
 echo "Touch, reset and loop, which are left out of all but the last three: $control."
 
 # Of a profile: calls made by the loop itself.

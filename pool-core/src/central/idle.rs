@@ -53,7 +53,7 @@ impl IdleWaiters {
 
     /// Takes all out, to be woken.
     pub(super) fn end_all(&mut self) -> EndedWaits {
-        EndedWaits(mem::take(&mut self.waiting))
+        EndedWaits(Some(Box::new(mem::take(&mut self.waiting))))
     }
 
     /// Takes out the threads, for the child of a fork. Their memory is kept: the child must not free any here.
@@ -66,19 +66,28 @@ impl IdleWaiters {
 }
 
 /// Waits that are over. Dropped, under no lock, it wakes.
-pub(super) struct EndedWaits(Vec<(IdleWaiterId, Wake)>);
+// A word, and by itself, since every visit to the lock has one and hardly any uses it.
+pub(super) struct EndedWaits(Option<Box<Vec<(IdleWaiterId, Wake)>>>);
 
 impl EndedWaits {
     pub(super) const fn none() -> Self {
-        EndedWaits(Vec::new())
+        EndedWaits(None)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wake_all(ended: Vec<(IdleWaiterId, Wake)>) {
+    for (_, wake) in ended {
+        wake.wake();
     }
 }
 
 impl Drop for EndedWaits {
     #[inline]
     fn drop(&mut self) {
-        for (_, wake) in mem::take(&mut self.0) {
-            wake.wake();
+        if let Some(ended) = self.0.take() {
+            wake_all(*ended);
         }
     }
 }

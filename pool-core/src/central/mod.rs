@@ -383,8 +383,11 @@ impl State {
     /// Tells the fast paths whether all is as usual.
     #[inline]
     fn set_bounds(&mut self, max_idle: usize) {
-        let open = self.may_bypass();
-        self.shelf.set_bounds(open, max_idle);
+        // For the shelf that has a fast path by bounds; the others need no answer.
+        if let Shelf::Stack(_) = self.shelf {
+            let open = self.may_bypass();
+            self.shelf.set_bounds(open, max_idle);
+        }
     }
 
     /// Whether releases may do without what is unusual: nobody waits, for an object or until none is in use, or looks
@@ -412,11 +415,22 @@ struct Locked<'a> {
     central: &'a Central,
 }
 
+impl Locked<'_> {
+    /// Ends the waits for idleness, if nothing is in use.
+    #[cold]
+    #[inline(never)]
+    fn end_waits(&mut self) {
+        if self.state.in_use() == 0 {
+            self.ended = self.state.idle_waiters.end_all();
+        }
+    }
+}
+
 impl Drop for Locked<'_> {
     #[inline]
     fn drop(&mut self) {
-        if !self.state.idle_waiters.is_empty() && self.state.in_use() == 0 {
-            self.ended = self.state.idle_waiters.end_all();
+        if !self.state.idle_waiters.is_empty() {
+            self.end_waits();
         }
         self.state.set_bounds(self.central.max_idle);
     }
