@@ -53,7 +53,7 @@ impl IdleWaiters {
 
     /// Takes all out, to be woken.
     pub(super) fn end_all(&mut self) -> EndedWaits {
-        EndedWaits(Some(Box::new(mem::take(&mut self.waiting))))
+        EndedWaits(mem::take(&mut self.waiting))
     }
 
     /// Takes out the threads, for the child of a fork. Their memory is kept: the child must not free any here.
@@ -66,28 +66,28 @@ impl IdleWaiters {
 }
 
 /// Waits that are over. Dropped, under no lock, it wakes.
-// A word, and by itself, since every visit to the lock has one and hardly any uses it.
-pub(super) struct EndedWaits(Option<Box<Vec<(IdleWaiterId, Wake)>>>);
+pub(super) struct EndedWaits(Vec<(IdleWaiterId, Wake)>);
 
 impl EndedWaits {
     pub(super) const fn none() -> Self {
-        EndedWaits(None)
+        EndedWaits(Vec::new())
     }
-}
 
-#[cold]
-#[inline(never)]
-fn wake_all(ended: Vec<(IdleWaiterId, Wake)>) {
-    for (_, wake) in ended {
-        wake.wake();
+    #[cold]
+    #[inline(never)]
+    fn wake(&mut self) {
+        for (_, wake) in mem::take(&mut self.0) {
+            wake.wake();
+        }
     }
 }
 
 impl Drop for EndedWaits {
     #[inline]
     fn drop(&mut self) {
-        if let Some(ended) = self.0.take() {
-            wake_all(*ended);
+        // Hardly any visit to the lock has one.
+        if !self.0.is_empty() {
+            self.wake();
         }
     }
 }
