@@ -7,6 +7,7 @@ mod observe;
 mod order_book;
 mod pipeline;
 mod quickstart;
+mod shutdown;
 
 use std::collections::HashSet;
 use std::fs;
