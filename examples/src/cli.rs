@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use pool_core::{Backend, Builder, Lifecycle, Pool, Poolable};
+use pool_core::{Backend, Builder, Pool, Poolable, Recycle};
 
 /// Why a program has nothing to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl PoolArgs {
     }
 
     /// Makes these choices on `builder`.
-    pub fn choose<T, L: Lifecycle<T>>(&self, builder: Builder<T, L>) -> Builder<T, L> {
+    pub fn choose<T, L: Recycle<T> + ?Sized>(&self, builder: Builder<T, L>) -> Builder<T, L> {
         let builder = builder.backend(self.backend);
         match self.batch_size {
             Some(batch_size) => builder.batch_size(batch_size),

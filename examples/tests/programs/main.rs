@@ -1,6 +1,7 @@
 //! The examples as a user meets them: what they print where, and how they end.
 
 mod choosing_a_backend;
+mod connections;
 mod fan_out;
 mod net_frames;
 mod observe;
