@@ -96,34 +96,46 @@ impl Central {
             }
             hit::copy_out(own, || Batch::new(self.batch_size));
         }
+        self.grant_or(object, |mut locked, object| {
+            if locked.room_for(self.batch_size) == 0 {
+                return Err(object);
+            }
+            let active = own.filter(|own| locked.activate(*own));
+            if self.backend == Backend::Batched
+                && let Some(own) = active
+            {
+                let given = locked.take_over(own);
+                let inside = locked.state.slots.enter(own);
+                drop(locked);
+                hit::forget_oldest_and_push(inside, given, object);
+                return Ok(());
+            }
+            let pushed = locked.push(object);
+            locked.state.shelf.count_visit();
+            pushed
+        })
+    }
+
+    /// Grants an object that is idle now to the waiter whose turn it is, or else has `keep` keep it; gives it back if
+    /// it is not wanted.
+    #[inline(always)]
+    fn grant_or(
+        &self,
+        object: ErasedObject,
+        keep: impl FnOnce(Locked<'_>, ErasedObject) -> Result<(), ErasedObject>,
+    ) -> Result<(), ErasedObject> {
         let mut locked = self.lock_with_room(1);
-        if locked.state.closed || locked.state.permits.surplus() > 0 {
+        if locked.wanted(1) == 0 {
             return Err(object);
         }
-        let object = match locked.state.waiters.offer(object) {
-            Err(object) => object,
+        match locked.state.waiters.offer(object) {
+            Err(object) => keep(locked, object),
             Ok(wake) => {
                 drop(locked);
                 wake.into_iter().for_each(Wake::wake);
-                return Ok(());
+                Ok(())
             }
-        };
-        if locked.room_for(self.batch_size) == 0 {
-            return Err(object);
         }
-        let active = own.filter(|own| locked.activate(*own));
-        if self.backend == Backend::Batched
-            && let Some(own) = active
-        {
-            let given = locked.take_over(own);
-            let inside = locked.state.slots.enter(own);
-            drop(locked);
-            hit::forget_oldest_and_push(inside, given, object);
-            return Ok(());
-        }
-        let pushed = locked.push(object);
-        locked.state.shelf.count_visit();
-        pushed
     }
 
     /// Brings what the calling thread caches to the shelf; gives how many objects the shelf then lacks to `n`, and
@@ -145,22 +157,12 @@ impl Central {
     /// [`put`](Self::put) of an object on the shelf, or to a waiter: revokes no slot. Where `max_idle` is near, the
     /// slots in use count as full.
     pub(crate) fn stock(&self, object: ErasedObject) -> Result<(), ErasedObject> {
-        let mut locked = self.lock_with_room(1);
-        if locked.state.closed {
-            return Err(object);
-        }
-        let object = match locked.state.waiters.offer(object) {
-            Err(object) => object,
-            Ok(wake) => {
-                drop(locked);
-                wake.into_iter().for_each(Wake::wake);
-                return Ok(());
+        self.grant_or(object, |mut locked, object| {
+            match locked.room_beside_slots() {
+                0 => Err(object),
+                _ => locked.push(object),
             }
-        };
-        match locked.room_beside_slots() {
-            0 => Err(object),
-            _ => locked.push(object),
-        }
+        })
     }
 
     /// [`stock`](Self::stock) of an object in the calling thread's slot, if that is active and has room.
@@ -335,10 +337,10 @@ impl Central {
             Backend::Mutex => {}
         }
         let mut locked = self.lock_with_room(objects.len());
-        if locked.state.closed {
+        let wanted = locked.wanted(objects.len());
+        if wanted == 0 {
             return objects;
         }
-        let wanted = objects.len().saturating_sub(locked.state.permits.surplus());
         let mut not_wanted = objects.split_off(wanted);
         let wakes = locked.state.waiters.offer_many(&mut objects);
         let room = locked.room_for(objects.len());
@@ -498,6 +500,16 @@ impl Locked<'_> {
             Shelf::None => 0,
             Shelf::Stack(stack) => max_idle.saturating_sub(stack.len()),
             Shelf::Queue(_) | Shelf::Depot(..) => usize::MAX,
+        }
+    }
+
+    /// How many of `n` objects that come back may be kept or granted: none once the pool is closed, and none that are
+    /// too many for a bound that was lowered.
+    #[inline]
+    pub(super) fn wanted(&self, n: usize) -> usize {
+        match self.state.closed {
+            true => 0,
+            false => n.saturating_sub(self.state.permits.surplus()),
         }
     }
 

@@ -2,10 +2,11 @@
 
 use crate::support;
 
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use pool_core::{AcquireError, Backend};
+use pool_core::{AcquireError, Backend, Hooks, Pool, WeakPool};
 
 use support::{CountedPool, at_rest, counted, keeps, panic_of, scaled, until, within_reason};
 
@@ -200,7 +201,7 @@ fn a_panic_of_a_drop_comes_after_all_were_dropped() {
     on_each(|backend| {
         let next = std::sync::atomic::AtomicUsize::new(0);
         let create = || Bad(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-        let builder = pool_core::Pool::builder_with(create, |_| ());
+        let builder = Pool::builder_with(create, |_| ());
         let pool = builder.backend(backend).build().unwrap();
         if keeps(backend) {
             drop(pool.acquire_many(10));
@@ -244,5 +245,33 @@ fn the_bound_holds_in_the_end_whatever_goes_on() {
         });
         assert!(pool.in_use() == 0 && pool.idle() <= 3);
         at_rest_below(&pool, &tally, 3);
+    });
+}
+
+/// Found once: an object that was made for later was kept, although the bound had been lowered since.
+#[test]
+fn one_that_is_lowered_while_a_reserve_makes_objects_holds() {
+    type Make = Box<dyn Fn() -> u64 + Send + Sync>;
+    type Lower = OnceLock<WeakPool<u64, Hooks<Make, fn(&mut u64)>>>;
+    on_each(|backend| {
+        let lower = Arc::new(Lower::new());
+        let make: Make = Box::new({
+            let lower = lower.clone();
+            move || {
+                if let Some(pool) = lower.get().and_then(WeakPool::upgrade) {
+                    pool.set_capacity(Some(1));
+                }
+                7
+            }
+        });
+        let reset: fn(&mut u64) = |_| ();
+        let builder = Pool::builder_with(make, reset).backend(backend);
+        let pool = builder.capacity(4).build().unwrap();
+        let held = pool.try_acquire().unwrap();
+        assert!(lower.set(pool.downgrade()).is_ok());
+        pool.reserve(3);
+        assert_eq!((pool.in_use(), pool.idle()), (1, 0));
+        drop(held);
+        assert_eq!(pool.idle(), usize::from(keeps(backend)));
     });
 }
