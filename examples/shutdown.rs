@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What it shows: `close` and `wait_idle_async` are a shutdown. From `close` on nobody acquires, and
-//! who waits for a buffer is refused; `wait_idle_async` is over when the last one comes back,
+//! a task that waits for a buffer gets an error; `wait_idle_async` is over when the last one comes back,
 //! wherever that is, without polling. If the time is up first, `in_use` says how many are out. And
 //! `?` turns an error of the pool into an `io::Error`.
 //!

@@ -52,7 +52,7 @@ impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Acquire<'_, T, L> {
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct WaitIdle<'a, T, L: Recycle<T> + ?Sized = Derived> {
     pool: &'a Pool<T, L>,
-    /// The place among those who wait, while there is one to give up.
+    /// The place among the waiters for idleness, while there is one to give up.
     waiter: Option<IdleWaiterId>,
 }
 

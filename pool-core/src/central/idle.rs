@@ -11,11 +11,11 @@ use std::time::Instant;
 use super::waiters::{Wake, discard_waker};
 use super::{Central, State};
 
-/// Names one who waits for idleness. Never used twice.
+/// Names a waiter for idleness. Never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdleWaiterId(u64);
 
-/// Those who wait until nothing is in use. Few, so they are in no order. Whoever is not here any more need not wait.
+/// The waiters until nothing is in use. Few, so they are in no order. One that is not here any more is done.
 pub(super) struct IdleWaiters {
     waiting: Vec<(IdleWaiterId, Wake)>,
     next: u64,

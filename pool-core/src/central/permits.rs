@@ -57,7 +57,7 @@ impl Permits {
         self.taken.saturating_sub(self.capacity)
     }
 
-    /// Whether one who wants `n` at once could ever have them. One object can be waited for also while the
+    /// Whether a waiter for `n` at once could ever have them. One object can be waited for also while the
     /// bound is 0.
     pub(crate) fn may_grant(&self, n: usize) -> bool {
         n <= self.capacity.max(1)

@@ -40,7 +40,7 @@ impl Central {
         }
     }
 
-    /// Changes the bound on objects alive. Waiters are served with what a larger one allows; those who want more at
+    /// Changes the bound on objects alive. Waiters are served with what a larger one allows; waiters that want more at
     /// once than a smaller one ever will are turned away, and what they had been granted is given out, to be
     /// [put](Self::put_many) back. What idle objects are too many now is in [surplus](Self::take_surplus).
     pub(crate) fn set_capacity(&self, capacity: Option<usize>) -> Vec<ErasedObject> {

@@ -341,8 +341,8 @@ fn step() -> impl Strategy<Value = Step> {
 /// A future of an acquire: how many it wants, and how many it got.
 type Acquiring<'a> = Pin<Box<dyn Future<Output = Result<Vec<Pooled<String>>, AcquireError>> + 'a>>;
 
-/// The model: what is held, what is vacant, who waits in which order. In use is the sum of the first two; nobody waits
-/// while there is room for the first; and nobody is served before the first.
+/// The model: what is held, what is vacant, the waiters in their order. In use is the sum of the first two; no waiter
+/// is left while there is room for the first; and none is served before the first.
 fn check(backend: Backend, steps: &[Step]) {
     const CAPACITY: usize = 3;
     let pool = pool(backend, CAPACITY);

@@ -137,7 +137,7 @@ fn a_handle_comes_back_from_its_address() {
     on_every_backend(|backend| {
         let pool = texts(backend, 1);
         let raw: *mut String = Pooled::into_raw(text(&pool, "AMZN"));
-        // SAFETY: nobody else has it.
+        // SAFETY: the only pointer to it.
         unsafe { &mut *raw }.push_str(" 3379.09");
         pool.trim(0);
         // SAFETY: from `into_raw`, once.
