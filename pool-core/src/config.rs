@@ -8,7 +8,7 @@ use crate::error::{BuildError, BuildErrorKind, ParseBackendError, ParseResetOnEr
 use crate::memory::Memory;
 use crate::object::{Chunks, NoChunk};
 #[cfg(feature = "serde")]
-use crate::serial::objects;
+use crate::observe::serial::objects;
 
 /// The default batch size.
 const DEFAULT_BATCH_SIZE: usize = 64;

@@ -130,13 +130,8 @@ mod panics;
 #[cfg(feature = "std")]
 mod fork;
 pub mod unsync;
-mod stats;
 mod error;
-mod trace;
-#[cfg(feature = "metrics")]
-mod metrics;
-#[cfg(feature = "serde")]
-mod serial;
+mod observe;
 #[cfg(feature = "stable_deref_trait")]
 mod stable;
 mod sync;
@@ -163,13 +158,13 @@ pub use lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
 pub use memory::Huge;
 pub use memory::Memory;
 #[cfg(feature = "metrics")]
-pub use metrics::describe_metrics;
+pub use observe::metrics::describe_metrics;
+pub use observe::stats::Stats;
 #[cfg(feature = "std")]
 pub use pool::{Drain, FnPool, Pool, WeakPool};
 #[doc(hidden)]
 pub use poolable::build as __private;
 pub use poolable::{MaxCapacity, Place, Poolable, Ready};
-pub use stats::Stats;
 
 #[cfg(feature = "derive")]
 pub use pool_derive::Poolable;

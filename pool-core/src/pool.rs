@@ -21,10 +21,10 @@ use crate::error::{AcquireError, AttachError, WaitIdleError};
 use crate::handle::{Burst, Pooled};
 use crate::lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
 use crate::object::{Chunks, Object, Reclaimed, SharedRef};
+use crate::observe::stats::Stats;
+use crate::observe::trace;
 use crate::poolable::Poolable;
 use crate::shared::{Fast, Miss, Shared, Taken, TakenMany, WeakRef};
-use crate::stats::Stats;
-use crate::trace;
 
 /// A pool of `T`. `Pool` is a handle: cloning it is cheap, and all clones refer to the same pool.
 ///

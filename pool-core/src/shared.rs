@@ -35,9 +35,9 @@ use crate::object::{
     Arena, Block, Chunks, ErasedObject, Held, Object, ObjectPool, Permit, Permits, PoolId,
     Reclaimed, SharedRef, erase_all, release, unerase_all,
 };
+use crate::observe::trace;
 use crate::panics::FirstPanic;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, Seized};
-use crate::trace;
 
 /// One pool.
 // The order is the layout: first what every hit reads and no thread writes.

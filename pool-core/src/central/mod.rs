@@ -46,8 +46,8 @@ use crate::config::{Backend, Config};
 use crate::local::hit::{self, Own};
 use crate::local::{LocalStack, Missed, SharedInSlots, SlotKey, Slots};
 use crate::object::ErasedObject;
+use crate::observe::trace;
 use crate::sync::{Mutex, MutexGuard, barrier};
-use crate::trace;
 
 /// What came of looking for an object.
 #[derive(Debug)]

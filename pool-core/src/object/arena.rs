@@ -9,8 +9,8 @@ use super::chunks::{Chunk, Chunks};
 use super::pages::Held;
 use crate::config::{Backend, Config};
 use crate::memory::Memory;
+use crate::observe::trace;
 use crate::sync::{AtomicUsize, Mutex, Ordering, Seized};
-use crate::trace;
 
 /// Blocks for many threads.
 pub(crate) struct Arena<T> {

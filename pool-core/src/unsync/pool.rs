@@ -15,9 +15,9 @@ use crate::config::{Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
 use crate::lifecycle::{Derived, Hooks, Lifecycle, Recycle};
 use crate::object::{Chunks, ObjectPool, SharedRef};
+use crate::observe::stats::Stats;
+use crate::observe::trace;
 use crate::poolable::Poolable;
-use crate::stats::Stats;
-use crate::trace;
 
 /// A pool of `T` for one thread. A cheap clone, like `Rc`: all clones are one pool.
 ///

@@ -22,8 +22,8 @@ use crate::lifecycle::Recycle;
 use crate::object::{
     Block, Chunk, Chunks, Held, Object, ObjectPool, Permit, PoolId, Reclaimed, SharedRef,
 };
+use crate::observe::trace;
 use crate::panics::{FirstPanic, for_each_despite_panics};
-use crate::trace;
 
 pub(super) struct Shared<T, L: Recycle<T> + ?Sized> {
     /// Idle objects, with room for all that are alive. Takes none once closed, and where objects are

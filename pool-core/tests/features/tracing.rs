@@ -105,14 +105,14 @@ fn growth_is_told_with_its_size() {
             std::mem::forget((held, pool));
         });
         // An object of 8 bytes and 16 for its header.
-        let grew = "grew pool=\"orders\" nodes=2 bytes=48";
+        let grew = "grew pool=\"orders\" blocks=2 bytes=48";
         assert_eq!(lines, [grew; 3], "{backend}");
     }
     let lines = told(|| {
         let pool = Pool::<u64>::builder().prefill(100).build().unwrap();
         std::mem::forget(pool);
     });
-    assert_eq!(lines, ["grew nodes=100 bytes=2400"]);
+    assert_eq!(lines, ["grew blocks=100 bytes=2400"]);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_revocation_is_told_by_the_call_that_made_it() {
     let times = pool.stats().revocations - before;
     let told_times: usize = lines
         .iter()
-        .filter_map(|line| line.strip_prefix("called the caches in pool=\"orders\" times="))
+        .filter_map(|line| line.strip_prefix("recalled the caches pool=\"orders\" times="))
         .map(|times| times.parse::<usize>().unwrap())
         .sum();
     // Where the system has no barrier for it, nothing is ever cached.
@@ -267,8 +267,8 @@ fn a_pool_for_one_thread_tells_the_same() {
     assert_eq!(
         lines,
         [
-            "grew pool=\"orders\" nodes=1 bytes=24",
-            "grew pool=\"orders\" nodes=1 bytes=24",
+            "grew pool=\"orders\" blocks=1 bytes=24",
+            "grew pool=\"orders\" blocks=1 bytes=24",
             "exhausted pool=\"orders\" objects=1",
             "exhausted pool=\"orders\" objects=1",
             "closed pool=\"orders\" idle=2",

@@ -13,11 +13,11 @@ use core::time::Duration;
 pub(crate) use self::imp::Unreported;
 use crate::config::Config;
 
-/// Memory for `nodes` more objects, of `size` bytes each, was added.
+/// Memory for `blocks` more objects, of `size` bytes each, was added.
 #[inline]
-pub(crate) fn grew(config: &Config, nodes: usize, size: usize) {
-    if nodes > 0 {
-        imp::grew(config, nodes, nodes * size);
+pub(crate) fn grew(config: &Config, blocks: usize, size: usize) {
+    if blocks > 0 {
+        imp::grew(config, blocks, blocks * size);
     }
 }
 
@@ -89,19 +89,19 @@ mod imp {
         }
     }
 
-    /// Runs `tell`, unless the thread is emitting an event already: a subscriber that uses the pool would cause the
+    /// Runs `emit`, unless the thread is emitting an event already: a subscriber that uses the pool would cause the
     /// next event, and so on.
-    fn once_at_a_time(tell: impl FnOnce()) {
+    fn once_at_a_time(emit: impl FnOnce()) {
         // Without a destructor, so it is there while the thread ends.
-        thread_local!(static TELLING: Cell<bool> = const { Cell::new(false) });
-        if TELLING.replace(true) {
+        thread_local!(static EMITTING: Cell<bool> = const { Cell::new(false) });
+        if EMITTING.replace(true) {
             return;
         }
         // The caller may have objects in hand, which must not be lost.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(tell)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(emit)) {
             forget_panic(panic);
         }
-        TELLING.set(false);
+        EMITTING.set(false);
     }
 
     macro_rules! event {
@@ -114,13 +114,13 @@ mod imp {
     }
 
     #[cold]
-    pub(super) fn grew(config: &Config, nodes: usize, bytes: usize) {
-        event!(config, "grew", nodes, bytes);
+    pub(super) fn grew(config: &Config, blocks: usize, bytes: usize) {
+        event!(config, "grew", blocks, bytes);
     }
 
     #[cold]
     pub(super) fn revoked(config: &Config, times: usize) {
-        event!(config, "called the caches in", times);
+        event!(config, "recalled the caches", times);
     }
 
     pub(super) fn exhausted(config: &Config, objects: usize) {
@@ -164,7 +164,7 @@ mod imp {
     }
 
     #[inline(always)]
-    pub(super) fn grew(_config: &Config, _nodes: usize, _bytes: usize) {}
+    pub(super) fn grew(_config: &Config, _blocks: usize, _bytes: usize) {}
 
     #[inline(always)]
     pub(super) fn revoked(_config: &Config, _times: usize) {}

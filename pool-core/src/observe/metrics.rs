@@ -6,8 +6,8 @@
 use ::metrics::{SharedString, counter, describe_counter, describe_gauge, gauge};
 
 use crate::lifecycle::Recycle;
+use crate::observe::stats::Stats;
 use crate::pool::Pool;
-use crate::stats::Stats;
 use crate::unsync;
 
 /// A metric's name, what it means, and where it is in [`Stats`].
