@@ -161,7 +161,7 @@ pub use memory::Memory;
 pub use observe::metrics::describe_metrics;
 pub use observe::stats::Stats;
 #[cfg(feature = "std")]
-pub use pool::{Drain, FnPool, Pool, WeakPool};
+pub use pool::{Drain, FnPool, FnPooled, Pool, WeakPool};
 #[doc(hidden)]
 pub use poolable::build as __private;
 pub use poolable::{MaxCapacity, Place, Poolable, Ready};

@@ -165,6 +165,9 @@ pub struct Hooks<C, R> {
     reset: R,
 }
 
+/// The hooks of a pool whose type can be written down.
+pub(crate) type FnHooks<T> = Hooks<fn() -> T, fn(&mut T)>;
+
 impl<C, R> Hooks<C, R> {
     /// `create` makes a fresh object, `reset` puts a used one back to that state.
     #[must_use]

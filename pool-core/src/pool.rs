@@ -19,7 +19,7 @@ use crate::config::{Backend, Config, ResetOn};
 use crate::entry::Entry;
 use crate::error::{AcquireError, AttachError, WaitIdleError};
 use crate::handle::{Burst, Pooled};
-use crate::lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
+use crate::lifecycle::{Derived, FnHooks, Hooks, Lifecycle, Recycle, WithoutCreate};
 use crate::object::{Chunks, Object, Reclaimed, SharedRef};
 use crate::observe::stats::Stats;
 use crate::observe::trace;
@@ -151,7 +151,20 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 /// ```
 pub type FnPool<T> = Pool<T, FnHooks<T>>;
 
-type FnHooks<T> = Hooks<fn() -> T, fn(&mut T)>;
+/// A handle of a [`FnPool`], for a field or an argument.
+///
+/// ```
+/// use pool_core::{FnPool, FnPooled};
+///
+/// struct Request {
+///     body: FnPooled<String>,
+/// }
+///
+/// let bodies = FnPool::<String>::builder_fn(String::new, String::clear).build()?;
+/// assert!(Request { body: bodies.acquire() }.body.is_empty());
+/// # Ok::<(), pool_core::BuildError>(())
+/// ```
+pub type FnPooled<T> = Pooled<T, FnHooks<T>>;
 
 impl<T> FnPool<T> {
     /// Like [`builder_with`](Pool::builder_with), of functions or of closures that capture nothing, without a cast: see

@@ -29,5 +29,5 @@ mod entry;
 pub use builder::Builder;
 pub use burst::Burst;
 pub use entry::{Entry, VacantEntry};
-pub use pool::{FnPool, Pool};
+pub use pool::{FnPool, FnPooled, Pool};
 pub use pooled::Pooled;

@@ -13,7 +13,7 @@ use super::{Builder, Burst, Entry, Pooled};
 use crate::central::trim::TrimPolicy;
 use crate::config::{Config, ResetOn};
 use crate::error::{AcquireError, AttachError};
-use crate::lifecycle::{Derived, Hooks, Lifecycle, Recycle};
+use crate::lifecycle::{Derived, FnHooks, Hooks, Lifecycle, Recycle};
 use crate::object::{Chunks, ObjectPool, SharedRef};
 use crate::observe::stats::Stats;
 use crate::observe::trace;
@@ -71,7 +71,8 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 /// A pool for one thread whose type can be written down, as [`pool_core::FnPool`](crate::FnPool).
 pub type FnPool<T> = Pool<T, FnHooks<T>>;
 
-type FnHooks<T> = Hooks<fn() -> T, fn(&mut T)>;
+/// A handle of a [`FnPool`].
+pub type FnPooled<T> = Pooled<T, FnHooks<T>>;
 
 impl<T> FnPool<T> {
     /// Like [`builder_with`](Pool::builder_with), of functions or of closures that capture nothing, without a cast.
