@@ -792,6 +792,8 @@ impl<T, L: Recycle<T> + ?Sized> Drop for End<T, L> {
 /// # Safety
 ///
 /// The last reference was released by the caller.
+#[cold]
+#[inline(never)]
 unsafe fn free<T, L: Recycle<T> + ?Sized>(pool: NonNull<Shared<T, L>>) {
     fork::unregister(pool);
     // SAFETY: leaked by `SharedRef::new`, and no reference is left.

@@ -13,6 +13,8 @@ use crate::config::{Backend, Config};
 use crate::local::{Batch, LocalStack, OwnedCount, Top};
 use crate::object::ErasedObject;
 
+// A byte of its own says which: the fast path of a `Mutex` asks.
+#[repr(u8)]
 pub(crate) enum Shelf {
     /// `Heap` keeps nothing.
     None,
@@ -28,14 +30,13 @@ pub(crate) enum Shelf {
 ///
 /// Its two bounds answer in one comparison each whether a pop or a push needs nothing unusual.
 pub(crate) struct Stack {
-    /// Full from `start` to `end`, the newest last.
-    cells: Vec<Option<ErasedObject>>,
+    /// The newest last. Those before `start` were taken out.
+    objects: Vec<ErasedObject>,
     start: usize,
-    end: usize,
     low_water: LowWater,
-    /// A pop takes the newest while the end is above this: `start`, and the low water above it.
+    /// A pop takes the newest while the length is above this: `start`, and the low water above it.
     low: usize,
-    /// A push adds one while the end is below this: there is memory, `max_idle` allows it, and releases come here
+    /// A push adds one while the length is below this: there is memory, `max_idle` allows it, and releases come here
     /// at all. See [`set_bounds`](Self::set_bounds).
     high: usize,
 }
@@ -43,9 +44,8 @@ pub(crate) struct Stack {
 impl Stack {
     fn with_capacity(capacity: usize) -> Self {
         Stack {
-            cells: vec![None; capacity],
+            objects: Vec::with_capacity(capacity),
             start: 0,
-            end: 0,
             low_water: LowWater::default(),
             low: 0,
             high: 0,
@@ -54,85 +54,76 @@ impl Stack {
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.end - self.start
+        self.objects.len() - self.start
     }
 
     /// Takes the newest, if that needs nothing unusual.
     #[inline(always)]
     pub(super) fn pop_fast(&mut self) -> Option<ErasedObject> {
-        if self.end <= self.low {
+        if self.objects.len() <= self.low {
             return None;
         }
-        self.end -= 1;
-        *self.cells.get(self.end)?
+        self.objects.pop()
     }
 
     /// Adds one, if that needs nothing unusual; else gives it back.
     #[inline(always)]
     pub(super) fn push_fast(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
-        if self.end < self.high
-            && let Some(cell) = self.cells.get_mut(self.end)
-        {
-            *cell = Some(object);
-            self.end += 1;
-            return Ok(());
+        if self.objects.len() >= self.high || !self.has_memory() {
+            return Err(object);
         }
-        Err(object)
+        self.objects.push(object);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn has_memory(&self) -> bool {
+        self.objects.len() < self.objects.capacity()
     }
 
     fn pop(&mut self) -> Option<ErasedObject> {
         if self.len() == 0 {
             return None;
         }
-        self.end -= 1;
+        let object = self.objects.pop();
         self.low_water.note(self.len());
-        self.cells[self.end]
+        object
     }
 
     fn push(&mut self, object: ErasedObject) {
         self.reserve(1);
-        self.cells[self.end] = Some(object);
-        self.end += 1;
+        self.objects.push(object);
     }
 
     /// Makes room for `n` more.
     fn reserve(&mut self, n: usize) {
-        if n <= self.cells.len() - self.end {
-            return;
-        }
-        self.move_to_start();
-        let needed = self.end + n;
-        if needed > self.cells.len() {
-            // Twice as much, as a vector grows.
-            let cells = needed.max(2 * self.cells.len()).max(4);
-            self.cells.resize(cells, None);
+        if n > self.objects.capacity() - self.objects.len() {
+            self.move_to_start();
+            self.objects.reserve(n);
         }
     }
 
     fn move_to_start(&mut self) {
-        self.cells.copy_within(self.start..self.end, 0);
-        self.end -= mem::take(&mut self.start);
+        self.objects.drain(..mem::take(&mut self.start));
     }
 
     fn pop_many(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
-        let rest = self.end - n.min(self.len());
-        out.extend(self.cells[rest..self.end].iter().flatten());
-        self.end = rest;
+        let rest = self.objects.len() - n.min(self.len());
+        out.extend(self.objects.drain(rest..));
         self.low_water.note(self.len());
     }
 
     fn take_oldest(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
         let rest = self.start + n.min(self.len());
-        out.extend(self.cells[self.start..rest].iter().flatten());
+        out.extend_from_slice(&self.objects[self.start..rest]);
         self.start = rest;
     }
 
     /// Gives back memory that the objects do not need. A move takes time, so only where much is gained.
     fn shrink(&mut self) {
-        if self.len() <= self.cells.len() / 2 {
+        if self.len() <= self.objects.capacity() / 2 {
             self.move_to_start();
-            self.cells.truncate(self.end);
-            self.cells.shrink_to_fit();
+            self.objects.shrink_to_fit();
         }
     }
 
@@ -252,7 +243,7 @@ impl Shelf {
     /// [`push`](Self::push), unless that would need memory.
     pub(super) fn push_without_memory(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
         match self {
-            Shelf::Stack(stack) if stack.end == stack.cells.len() => Err(object),
+            Shelf::Stack(stack) if !stack.has_memory() => Err(object),
             Shelf::Depot(depot, _) => depot.push_without_memory(object),
             other => other.push(object),
         }

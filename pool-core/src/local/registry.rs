@@ -228,12 +228,12 @@ pub(super) fn recent(pool: PoolId) -> Option<SlotAddress> {
             return Some(first.slot.get());
         }
         unlikely();
-        if second.is_of(pool) {
-            return Some(second.slot.get());
-        }
         // As every object of a backend without caches has it.
         if pool == PoolId::NONE {
             return None;
+        }
+        if second.is_of(pool) {
+            return Some(second.slot.get());
         }
         recent_in_table(pool)
     })

@@ -72,14 +72,23 @@ impl<T> Arena<T> {
     }
 
     /// A vacant block.
+    #[inline]
     pub(crate) fn take(&self) -> Block<T> {
-        let (chunks, growth) = match &self.kind {
-            Kind::Single => return Chunk::new(1).into_single(),
-            Kind::Chunked { chunks, growth, .. } => (chunks, growth),
-        };
-        if let Some(block) = chunks.lock().take() {
-            return block;
+        match &self.kind {
+            Kind::Single => Chunk::new(1).into_single(),
+            Kind::Chunked { chunks, growth, .. } => self.take_of(chunks, growth),
         }
+    }
+
+    #[inline(never)]
+    fn take_of(&self, chunks: &Mutex<Chunks<T>>, growth: &Mutex<()>) -> Block<T> {
+        let vacant = chunks.lock().take();
+        vacant.unwrap_or_else(|| self.grow_and_take(chunks, growth))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow_and_take(&self, chunks: &Mutex<Chunks<T>>, growth: &Mutex<()>) -> Block<T> {
         let _growing = growth.lock();
         loop {
             // Another thread may have grown while this one waited to.
@@ -147,6 +156,7 @@ impl<T> Arena<T> {
     /// # Safety
     ///
     /// `block` came from [`take`](Self::take) of this arena, and its object is gone.
+    #[inline]
     pub(crate) unsafe fn give(&self, block: Block<T>) {
         match &self.kind {
             // SAFETY: by contract from `take`, which makes each from a chunk of one here.
