@@ -35,6 +35,7 @@ use crate::object::{
     Arena, Block, Chunks, ErasedObject, Held, Object, ObjectPool, Permit, Permits, PoolId,
     Reclaimed, SharedRef, erase_all, release, unerase_all,
 };
+use crate::observe::holders::{Caller, Holder, Holders, note_timeout};
 use crate::observe::trace;
 use crate::panics::FirstPanic;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, Seized};
@@ -47,6 +48,8 @@ pub(crate) struct Shared<T, L: Recycle<T> + ?Sized> {
     /// do than a hit does.
     hit_key: SlotKey<LocalStack>,
     pub(crate) fast: Fast<T, L>,
+    /// See [`Config::has_hits`].
+    has_hits: bool,
     pub(crate) hooks: L::Hooks,
     central: Arc<Central>,
     pub(crate) config: Config,
@@ -55,6 +58,8 @@ pub(crate) struct Shared<T, L: Recycle<T> + ?Sized> {
     refs: CachePadded<AtomicUsize>,
     /// Objects that were not kept because of what they were.
     discarded: AtomicU64,
+    /// Who holds what, if that is tracked.
+    holders: Option<Box<Holders>>,
 }
 
 /// A pop that missed and is not redeemed yet, if one was tried.
@@ -82,6 +87,12 @@ impl<T, L: Recycle<T> + ?Sized> Fast<T, L> {
             acquire: |_| None,
             release: release::to_any,
         };
+        if config.track_holders {
+            return Fast {
+                release: release::to_tracking,
+                ..common
+            };
+        }
         if config.reset_on == ResetOn::Acquire {
             return common;
         }
@@ -107,8 +118,8 @@ impl<T, L: Lifecycle<T>> Fast<T, L> {
     /// Of a pool that creates objects.
     pub(crate) fn creating(config: &Config) -> Self {
         let fast = Fast::new(config);
-        match (config.backend, config.reset_on) {
-            (Backend::Heap, ResetOn::Release) => Fast {
+        match config.backend {
+            Backend::Heap if config.has_hits() => Fast {
                 acquire: SharedRef::create,
                 ..fast
             },
@@ -140,6 +151,33 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     #[inline(always)]
     pub(crate) fn reset_on(&self) -> ResetOn {
         self.config.reset_on
+    }
+
+    /// See [`Config::has_hits`].
+    #[inline(always)]
+    pub(crate) fn has_hits(&self) -> bool {
+        self.has_hits
+    }
+
+    /// Notes who holds the objects at these addresses, if that is tracked. They are the caller's, which ends it with
+    /// [`end_hold`](ObjectPool::end_hold).
+    #[inline]
+    pub(crate) fn begin_holds(&self, addresses: impl IntoIterator<Item = usize>, caller: Caller) {
+        if let Some(holders) = &self.holders {
+            holders.begin(addresses, caller);
+        }
+    }
+
+    /// [`end_hold`](ObjectPool::end_hold) of many.
+    pub(crate) fn end_holds(&self, addresses: impl IntoIterator<Item = usize>) {
+        if let Some(holders) = &self.holders {
+            holders.end(addresses);
+        }
+    }
+
+    /// Who holds the objects in use, if that is tracked.
+    pub(crate) fn holders(&self) -> Option<Vec<Holder>> {
+        self.holders.as_ref().map(|holders| holders.list())
     }
 
     /// The newest object in the calling thread's slot, if the slot is at hand and has one.
@@ -448,18 +486,22 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     ) -> Self {
         let central = Central::new(&config);
         let arena = Arena::new(&config, chunks);
+        let has_hits = config.has_hits();
+        let holders = config.track_holders.then(|| Box::new(Holders::new()));
         let shared = Box::new(Shared {
-            hit_key: match config.reset_on {
-                ResetOn::Release => central.stacks(),
-                ResetOn::Acquire => SlotKey::of_no_pool(),
+            hit_key: match has_hits {
+                true => central.stacks(),
+                false => SlotKey::of_no_pool(),
             },
             fast,
+            has_hits,
             hooks,
             central,
             config,
             arena,
             refs: CachePadded::new(AtomicUsize::new(1)),
             discarded: AtomicU64::new(0),
+            holders,
         });
         let shared = NonNull::from(Box::leak(shared));
         // SAFETY: alive until `free`, which unregisters it; what a fork touches of it is under locks.
@@ -537,6 +579,9 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         self.emit_revocations();
         // SAFETY: they came out of `central`.
         drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+        if let Err(AcquireError::Timeout) = waited {
+            note_timeout(self.holders.as_deref());
+        }
         waited.inspect(|grant| trace::waited(&self.config, n, grant.waited))
     }
 
@@ -662,6 +707,11 @@ unsafe impl<T, L: Recycle<T> + ?Sized> ObjectPool<T> for Shared<T, L> {
 
     fn count_remade(&self) {
         self.central.count_replaced();
+    }
+
+    #[inline]
+    fn end_hold(&self, address: usize) {
+        self.end_holds([address]);
     }
 
     #[inline]
@@ -800,6 +850,9 @@ unsafe fn free<T, L: Recycle<T> + ?Sized>(pool: NonNull<Shared<T, L>>) {
 
 impl<T, L: Recycle<T> + ?Sized> Fork for Shared<T, L> {
     fn before_fork(&self) {
+        if let Some(holders) = &self.holders {
+            holders.before_fork();
+        }
         self.central.before_fork();
         self.arena.before_fork();
     }
@@ -807,6 +860,9 @@ impl<T, L: Recycle<T> + ?Sized> Fork for Shared<T, L> {
     fn after_fork(&self, side: ForkSide, seized: &Seized) {
         self.arena.after_fork(seized);
         self.central.after_fork(side, seized);
+        if let Some(holders) = &self.holders {
+            holders.after_fork(seized);
+        }
     }
 
     fn serve_in_child(&self) -> Option<Wake> {

@@ -188,7 +188,7 @@ fn waiting_and_closing_are_told() {
         });
         let lines: Vec<_> = lines
             .iter()
-            .filter(|line| !line.starts_with("called"))
+            .filter(|line| !line.starts_with("recalled"))
             .collect();
         assert_eq!(
             lines,
