@@ -60,7 +60,7 @@ pub(crate) struct Holders {
 struct Records {
     /// By the addresses of the objects, with the number of each.
     by_address: HashMap<usize, (u64, Holder)>,
-    /// The number of the next: clocks may stand still.
+    /// The number of the next: the clock may stand still between two.
     next: u64,
 }
 
@@ -84,8 +84,9 @@ impl Holders {
 
     /// Notes who holds the objects at these addresses from now on.
     pub(crate) fn begin(&self, addresses: impl IntoIterator<Item = usize>, location: Caller) {
-        let since = Instant::now();
         let mut records = self.records.lock();
+        // Under the lock, so that the order of the records is that of their times.
+        let since = Instant::now();
         for address in addresses {
             let record = (records.next, Holder { location, since });
             records.next += 1;
