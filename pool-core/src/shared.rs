@@ -572,10 +572,15 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     }
 
     /// Waits for `n` objects, idle or permits to create them, in the order of arrival.
-    fn wait(&self, n: usize, deadline: Option<Instant>) -> Result<Grant, AcquireError> {
+    fn wait(
+        &self,
+        n: usize,
+        buffer: Vec<ErasedObject>,
+        deadline: Option<Instant>,
+    ) -> Result<Grant, AcquireError> {
         trace::waits(&self.config, n);
         let mut rejected = Vec::new();
-        let waited = self.central.wait(n, deadline, &mut rejected);
+        let waited = self.central.wait(n, buffer, deadline, &mut rejected);
         self.emit_revocations();
         // SAFETY: they came out of `central`.
         drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
@@ -591,7 +596,7 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         deadline: Option<Instant>,
     ) -> Result<Taken<T, L>, AcquireError> {
         // SAFETY: granted just now, for one.
-        self.wait(1, deadline)
+        self.wait(1, Vec::new(), deadline)
             .map(|grant| unsafe { self.redeem(grant) })
     }
 
@@ -601,7 +606,8 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         n: usize,
         deadline: Option<Instant>,
     ) -> Result<TakenMany<T, L>, AcquireError> {
-        let erased = self.wait(n, deadline)?.into_objects();
+        let buffer = self.central.buffer(n);
+        let erased = self.wait(n, buffer, deadline)?.into_objects();
         // SAFETY: granted just now.
         Ok(unsafe { self.taken_many(n, erased) })
     }
@@ -623,11 +629,12 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     fn poll_wait(
         &self,
         n: usize,
+        buffer: Vec<ErasedObject>,
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<Grant, AcquireError>> {
         let arrives = waiter.is_none();
-        let polled = self.central.poll_wait(n, waiter, waker);
+        let polled = self.central.poll_wait(n, buffer, waiter, waker);
         self.emit_revocations();
         if arrives && waiter.is_some() {
             trace::waits(&self.config, n);
@@ -646,7 +653,7 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         waker: &Waker,
     ) -> Poll<Result<Taken<T, L>, AcquireError>> {
         // SAFETY: granted just now, for one.
-        self.poll_wait(1, waiter, waker)
+        self.poll_wait(1, Vec::new(), waiter, waker)
             .map_ok(|grant| unsafe { self.redeem(grant) })
     }
 
@@ -658,8 +665,12 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<TakenMany<T, L>, AcquireError>> {
+        let buffer = match waiter {
+            None => self.central.buffer(n),
+            Some(_) => Vec::new(),
+        };
         // SAFETY: granted just now.
-        self.poll_wait(n, waiter, waker)
+        self.poll_wait(n, buffer, waiter, waker)
             .map_ok(|grant| unsafe { self.taken_many(n, grant.into_objects()) })
     }
 
