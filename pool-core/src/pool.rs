@@ -1219,6 +1219,11 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.stats().in_use
     }
 
+    #[cfg(feature = "metrics")]
+    pub(crate) fn was_resized(&self) -> bool {
+        self.shared.was_resized()
+    }
+
     /// The backend in use.
     #[must_use]
     pub fn backend(&self) -> Backend {

@@ -38,6 +38,8 @@ use crate::object::{
 use crate::observe::holders::{Caller, Holder, Holders, note_timeout};
 use crate::observe::trace;
 use crate::panics::FirstPanic;
+#[cfg(feature = "metrics")]
+use crate::sync::AtomicBool;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, Seized};
 
 /// One pool.
@@ -60,6 +62,9 @@ pub(crate) struct Shared<T, L: Recycle<T> + ?Sized> {
     discarded: AtomicU64,
     /// Who holds what, if that is tracked.
     holders: Option<Box<Holders>>,
+    /// Whether the bound was changed since the pool was built.
+    #[cfg(feature = "metrics")]
+    resized: AtomicBool,
 }
 
 /// A pop that missed and is not redeemed yet, if one was tried.
@@ -368,6 +373,9 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     ///
     /// If the drop of a `T` does, after all of that.
     pub(crate) fn set_capacity(&self, capacity: Option<usize>) {
+        // Relaxed, as the load: it says nothing about other memory.
+        #[cfg(feature = "metrics")]
+        self.resized.store(true, Ordering::Relaxed);
         self.arena.set_capacity(capacity);
         let granted = self.central.set_capacity(capacity);
         // SAFETY: they came out of `central`.
@@ -389,6 +397,12 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
 
     pub(crate) fn capacity(&self) -> Option<usize> {
         self.central.capacity()
+    }
+
+    /// Whether the bound was changed since the pool was built.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn was_resized(&self) -> bool {
+        self.resized.load(Ordering::Relaxed)
     }
 
     /// Closes for good, and destroys what is idle.
@@ -502,6 +516,8 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
             refs: CachePadded::new(AtomicUsize::new(1)),
             discarded: AtomicU64::new(0),
             holders,
+            #[cfg(feature = "metrics")]
+            resized: AtomicBool::new(false),
         });
         let shared = NonNull::from(Box::leak(shared));
         // SAFETY: alive until `free`, which unregisters it; what a fork touches of it is under locks.
