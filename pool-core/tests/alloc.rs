@@ -558,7 +558,7 @@ fn what_services_call_asks_for_nothing(backend: Backend, tracks_holders: bool) {
         pool.wait_idle(None).unwrap();
         assert!(pin!(pool.wait_idle_async()).poll(context).is_ready());
         // A place, filled or not.
-        drop(Pooled::detach(pool.acquire()));
+        assert!(Pooled::detach(pool.acquire()).len() == 8);
         drop(pool.attach([2; 8]).unwrap());
         // Not served in time.
         let mut held = pool.acquire_many(8);

@@ -159,6 +159,6 @@ pub(crate) fn explain_timeout(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     };
     write!(
         f,
-        "; when this thread last waited in vain {held} {were} out, the first acquired at {oldest}"
+        "; when this thread last waited in vain, {held} {were} out, the first acquired at {oldest}"
     )
 }
