@@ -172,19 +172,17 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 struct Source {
     name: String,
     backend: &'static str,
-    capacity: Option<usize>,
     stats: Box<dyn Fn() -> Stats + Send + Sync>,
 }
 
 impl Source {
     fn new<T: Poolable + Send + 'static>(pool: &Pool<T>) -> Source {
         let name = pool.name().unwrap_or("unnamed").to_owned();
-        let (backend, capacity) = (pool.backend().name(), pool.capacity());
+        let backend = pool.backend().name();
         let pool = pool.clone();
         Source {
             name,
             backend,
-            capacity,
             stats: Box::new(move || pool.stats()),
         }
     }
@@ -195,7 +193,7 @@ impl Source {
 type Metric = (&'static str, &'static str, fn(&Stats) -> usize);
 
 /// What only grows.
-const COUNTERS: [Metric; 6] = [
+const COUNTERS: [Metric; 8] = [
     ("pool_creations", "Objects that joined the pool", |stats| {
         stats.created
     }),
@@ -220,10 +218,20 @@ const COUNTERS: [Metric; 6] = [
     ("pool_waits", "Acquires that had to wait", |stats| {
         stats.waits
     }),
+    (
+        "pool_wait_microseconds",
+        "How long acquires waited",
+        |stats| stats.wait_time.as_micros() as usize,
+    ),
+    (
+        "pool_saturations",
+        "Acquires that were refused because too many waited",
+        |stats| stats.saturated,
+    ),
 ];
 
 /// What goes up and down.
-const GAUGES: [Metric; 3] = [
+const GAUGES: [Metric; 5] = [
     ("pool_objects_idle", "Objects to be acquired", |stats| {
         stats.idle
     }),
@@ -234,6 +242,14 @@ const GAUGES: [Metric; 3] = [
     ),
     ("pool_objects_in_use", "Objects out in handles", |stats| {
         stats.in_use
+    }),
+    (
+        "pool_objects_peak",
+        "The most objects alive at a time",
+        |stats| stats.peak_live,
+    ),
+    ("pool_waiting", "Acquires that wait now", |stats| {
+        stats.waiting
     }),
 ];
 
@@ -267,8 +283,8 @@ impl Collector for Observed {
             });
             family(&mut encoder, name, help, values)?;
         }
-        let bounds = self.0.iter().filter_map(|source| {
-            let capacity = source.capacity? as i64;
+        let bounds = seen().filter_map(|(source, stats)| {
+            let capacity = stats.capacity? as i64;
             Some((source, ConstGauge::new(capacity)))
         });
         let help = "The most objects alive at once, where there is a bound";

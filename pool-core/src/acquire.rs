@@ -10,6 +10,7 @@ use crate::entry::Entry;
 use crate::error::AcquireError;
 use crate::handle::Pooled;
 use crate::lifecycle::{Derived, Lifecycle, Recycle};
+use crate::observe::holders::Caller;
 use crate::pool::Pool;
 
 /// An object to come; from [`Pool::acquire_async`].
@@ -23,9 +24,9 @@ pub struct Acquire<'a, T, L: Recycle<T> + ?Sized = Derived> {
 }
 
 impl<'a, T, L: Lifecycle<T>> Acquire<'a, T, L> {
-    pub(crate) fn new(pool: &'a Pool<T, L>) -> Self {
+    pub(crate) fn new(pool: &'a Pool<T, L>, caller: Caller) -> Self {
         Acquire {
-            waiting: Waiting::new(pool),
+            waiting: Waiting::new(pool, caller),
         }
     }
 }
@@ -90,13 +91,19 @@ impl<T, L: Recycle<T> + ?Sized> fmt::Debug for WaitIdle<'_, T, L> {
 /// An entry to come: what every wait of a task for one object is.
 pub(crate) struct Waiting<'a, T, L: Recycle<T> + ?Sized> {
     pool: &'a Pool<T, L>,
+    /// Where it was asked for.
+    caller: Caller,
     /// The place in the queue, while there is one to give up.
     pub(crate) waiter: Option<WaiterId>,
 }
 
 impl<'a, T, L: Recycle<T> + ?Sized> Waiting<'a, T, L> {
-    pub(crate) fn new(pool: &'a Pool<T, L>) -> Self {
-        Waiting { pool, waiter: None }
+    pub(crate) fn new(pool: &'a Pool<T, L>, caller: Caller) -> Self {
+        Waiting {
+            pool,
+            caller,
+            waiter: None,
+        }
     }
 }
 
@@ -105,7 +112,8 @@ impl<T, L: Recycle<T> + ?Sized> Future for Waiting<'_, T, L> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let pool = self.pool;
-        pool.poll_entry(&mut self.waiter, cx.waker())
+        let caller = self.caller;
+        pool.poll_entry(&mut self.waiter, cx.waker(), caller)
     }
 }
 

@@ -130,6 +130,17 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         self
     }
 
+    /// Whether to note who holds each object in use: where it was acquired, and since when. Default: no.
+    ///
+    /// For finding out who keeps what: [`Pool::holders`] lists them, the alternate `Debug` form of the pool (`{:#?}`)
+    /// shows them, and the message of a [`Timeout`](crate::AcquireError::Timeout) names the oldest. Each acquire and
+    /// each release looks at the clock or takes one more lock then, and no backend has a fast path. Without it a hit
+    /// pays nothing.
+    pub fn track_holders(mut self, track: bool) -> Self {
+        self.choices.track_holders = Some(track);
+        self
+    }
+
     /// When a used object is reset. Default: [`ResetOn::Release`].
     pub fn reset_on(mut self, when: ResetOn) -> Self {
         self.choices.reset_on = Some(when);

@@ -225,6 +225,8 @@ pub struct PoolConfig {
     /// See [`Builder::max_waiting`](crate::Builder::max_waiting).
     #[cfg_attr(feature = "serde", serde(deserialize_with = "objects::max_waiting"))]
     pub max_waiting: Option<usize>,
+    /// See [`Builder::track_holders`](crate::Builder::track_holders).
+    pub track_holders: Option<bool>,
     /// See [`Builder::reset_on`](crate::Builder::reset_on).
     pub reset_on: Option<ResetOn>,
     /// See [`Builder::name`](crate::Builder::name).
@@ -244,6 +246,7 @@ impl PoolConfig {
             grow_by,
             max_idle,
             max_waiting,
+            track_holders,
             reset_on,
             name,
         } = other;
@@ -254,6 +257,7 @@ impl PoolConfig {
         self.grow_by = grow_by.or(self.grow_by);
         self.max_idle = max_idle.or(self.max_idle);
         self.max_waiting = max_waiting.or(self.max_waiting);
+        self.track_holders = track_holders.or(self.track_holders);
         self.reset_on = reset_on.or(self.reset_on);
         if let Some(name) = name {
             self.name = Some(name.clone());
@@ -270,6 +274,7 @@ impl PoolConfig {
             grow_by,
             max_idle,
             max_waiting,
+            track_holders,
             reset_on,
             name,
         } = self;
@@ -353,6 +358,7 @@ impl PoolConfig {
             grow_by,
             max_idle,
             max_waiting,
+            track_holders: track_holders.unwrap_or(false),
             reset_on: reset_on.unwrap_or_default(),
             name,
             memory,
@@ -378,9 +384,20 @@ pub(crate) struct Config {
     pub(crate) max_idle: Option<usize>,
     /// The most waiters at once; `None`, no limit.
     pub(crate) max_waiting: Option<usize>,
+    /// Whether it is noted who holds each object in use.
+    pub(crate) track_holders: bool,
     pub(crate) reset_on: ResetOn,
     pub(crate) name: Option<Cow<'static, str>>,
     pub(crate) memory: Memory,
+}
+
+#[cfg(feature = "std")]
+impl Config {
+    /// Whether an idle object is as its acquirer wants it, and nobody has to know who that is: so that a hit can
+    /// hand it out.
+    pub(crate) fn has_hits(&self) -> bool {
+        self.reset_on == ResetOn::Release && !self.track_holders
+    }
 }
 
 impl Default for Config {
@@ -393,6 +410,7 @@ impl Default for Config {
             grow_by: None,
             max_idle: None,
             max_waiting: None,
+            track_holders: false,
             reset_on: ResetOn::default(),
             name: None,
             memory: Memory::default(),

@@ -165,6 +165,16 @@ mod shared {
     use crate::poolable::{Place, Ready};
     use crate::shared::Shared;
 
+    impl<T, L: Recycle<T> + ?Sized> Entry<T, L> {
+        /// Where the object is, or will be.
+        pub(crate) fn address(&self) -> usize {
+            match self {
+                Entry::Idle(handle) => Pooled::address(handle),
+                Entry::Vacant(vacant) => vacant.vacancy.address(),
+            }
+        }
+    }
+
     super::entry_types! {
         pub(crate),
         /// # Examples

@@ -160,6 +160,10 @@ pub enum AcquireError {
     /// reached, or the call never makes one.
     Exhausted,
     /// The time given passed before an object came back.
+    ///
+    /// In a pool that [tracks holders](crate::Builder::track_holders) the message says how many objects were out, and
+    /// where the first of them was acquired. The error itself is a plain value, so the message is about the latest
+    /// timeout of the thread that writes it.
     Timeout,
     /// The pool was closed.
     Closed,
@@ -174,7 +178,12 @@ impl fmt::Display for AcquireError {
             AcquireError::Timeout => "no object came back to the pool in time",
             AcquireError::Closed => "the pool is closed",
             AcquireError::Saturated => "no object is idle and as many acquires wait for one as may",
-        })
+        })?;
+        #[cfg(feature = "std")]
+        if *self == AcquireError::Timeout {
+            return crate::observe::holders::explain_timeout(f);
+        }
+        Ok(())
     }
 }
 

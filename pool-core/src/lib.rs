@@ -157,6 +157,8 @@ pub use lifecycle::{Derived, Hooks, Lifecycle, Recycle, WithoutCreate};
 #[cfg(all(feature = "std", target_os = "linux", not(loom)))]
 pub use memory::Huge;
 pub use memory::Memory;
+#[cfg(feature = "std")]
+pub use observe::holders::Holder;
 #[cfg(feature = "metrics")]
 pub use observe::metrics::describe_metrics;
 pub use observe::stats::Stats;

@@ -1425,3 +1425,50 @@ fn a_weak_pool_against_the_last_pool() {
         assert_eq!(drops.load(Ordering::Relaxed), 1);
     });
 }
+
+/// A pool for one object that tracks who holds it.
+fn tracking(backend: Backend) -> Pool<u8> {
+    let builder = Pool::<u8>::builder().backend(backend).capacity(1);
+    builder.track_holders(true).build().unwrap()
+}
+
+/// Whoever acquires the object next finds the record of its last holder ended, and its own stays.
+#[test]
+fn a_release_that_is_tracked_against_an_acquire() {
+    for backend in Backend::ALL {
+        model_with(3, move || {
+            let pool = tracking(backend);
+            let held = pool.acquire();
+            let before = pool.holders()[0].location;
+            let other = thread::spawn(move || drop(held));
+            if let Ok(held) = pool.try_acquire() {
+                let holders = pool.holders();
+                assert_eq!(holders.len(), 1);
+                assert_ne!(holders[0].location, before);
+                drop(held);
+            }
+            other.join().unwrap();
+            assert!(pool.holders().is_empty());
+        });
+    }
+}
+
+#[test]
+fn a_vacancy_that_is_tracked_and_dropped_against_an_acquire() {
+    for backend in Backend::ALL {
+        model_with(3, move || {
+            let pool = tracking(backend);
+            let entry = pool.try_entry().unwrap();
+            let before = pool.holders()[0].location;
+            let other = thread::spawn(move || drop(entry));
+            if let Ok(held) = pool.try_acquire() {
+                let holders = pool.holders();
+                assert_eq!(holders.len(), 1);
+                assert_ne!(holders[0].location, before);
+                drop(held);
+            }
+            other.join().unwrap();
+            assert!(pool.holders().is_empty());
+        });
+    }
+}

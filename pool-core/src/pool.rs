@@ -4,7 +4,7 @@ use std::fmt;
 #[cfg(feature = "async")]
 use std::future::poll_fn;
 use std::marker::PhantomData;
-use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 #[cfg(feature = "async")]
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -21,6 +21,7 @@ use crate::error::{AcquireError, AttachError, WaitIdleError};
 use crate::handle::{Burst, Pooled};
 use crate::lifecycle::{Derived, FnHooks, Hooks, Lifecycle, Recycle, WithoutCreate};
 use crate::object::{Chunks, Object, Reclaimed, SharedRef};
+use crate::observe::holders::{Caller, Holder};
 use crate::observe::stats::Stats;
 use crate::observe::trace;
 use crate::poolable::Poolable;
@@ -259,8 +260,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[inline(never)]
     #[track_caller]
     fn acquire_slow_or_panic(&self, missed: Miss<'_>) -> Pooled<T, L> {
-        match self.acquire_slow(missed, Wait::Forever) {
-            Ok(object) => object,
+        match self.entry_slow(missed, Wait::Forever, Location::caller()) {
+            Ok(entry) => entry.or_create(),
             Err(error) => self.refuse(error),
         }
     }
@@ -277,10 +278,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
     /// permit returned.
     #[inline]
+    #[track_caller]
     pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
             Ok(object) => Ok(object),
-            Err(missed) => self.acquire_slow(missed, Wait::Never),
+            Err(missed) => self.acquire_slow(missed, Wait::Never, Location::caller()),
         }
     }
 }
@@ -301,10 +303,11 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
     /// returned.
     #[inline]
+    #[track_caller]
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.shared.pop_hit() {
             Ok(object) => Ok(Pooled::new(object)),
-            Err(missed) => self.try_acquire_idle_slow(missed),
+            Err(missed) => self.try_acquire_idle_slow(missed, Location::caller()),
         }
     }
 }
@@ -324,10 +327,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
     /// permit returned.
     #[inline]
+    #[track_caller]
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Pooled<T, L>, AcquireError> {
         match self.acquire_hit() {
             Ok(object) => Ok(object),
-            Err(missed) => self.acquire_slow(missed, Wait::at_most(timeout)),
+            Err(missed) => self.acquire_slow(missed, Wait::at_most(timeout), Location::caller()),
         }
     }
 
@@ -342,8 +346,13 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 
     #[inline(never)]
-    fn acquire_slow(&self, missed: Miss<'_>, wait: Wait) -> Result<Pooled<T, L>, AcquireError> {
-        self.entry_slow(missed, wait).map(Entry::or_create)
+    fn acquire_slow(
+        &self,
+        missed: Miss<'_>,
+        wait: Wait,
+        caller: Caller,
+    ) -> Result<Pooled<T, L>, AcquireError> {
+        self.entry_slow(missed, wait, caller).map(Entry::or_create)
     }
 }
 
@@ -361,8 +370,9 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
     /// returned.
+    #[track_caller]
     pub fn entry(&self) -> Result<Entry<T, L>, AcquireError> {
-        self.entry_with(Wait::Forever)
+        self.entry_for(Location::caller())
     }
 
     /// As [`entry`](Self::entry), without waiting.
@@ -375,8 +385,9 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// # Panics
     ///
     /// As [`entry`](Self::entry).
+    #[track_caller]
     pub fn try_entry(&self) -> Result<Entry<T, L>, AcquireError> {
-        self.entry_with(Wait::Never)
+        self.entry_with(Wait::Never, Location::caller())
     }
 
     /// As [`entry`](Self::entry), waiting no longer than `timeout`. (What the caller takes to make the object does
@@ -389,14 +400,20 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// # Panics
     ///
     /// As [`entry`](Self::entry).
+    #[track_caller]
     pub fn entry_timeout(&self, timeout: Duration) -> Result<Entry<T, L>, AcquireError> {
-        self.entry_with(Wait::at_most(timeout))
+        self.entry_with(Wait::at_most(timeout), Location::caller())
     }
 
-    fn entry_with(&self, wait: Wait) -> Result<Entry<T, L>, AcquireError> {
+    /// [`entry`](Self::entry) that was asked for elsewhere.
+    pub(crate) fn entry_for(&self, caller: Caller) -> Result<Entry<T, L>, AcquireError> {
+        self.entry_with(Wait::Forever, caller)
+    }
+
+    fn entry_with(&self, wait: Wait, caller: Caller) -> Result<Entry<T, L>, AcquireError> {
         match self.shared.pop_hit() {
             Ok(object) => Ok(Entry::Idle(Pooled::new(object))),
-            Err(missed) => self.entry_slow(missed, wait),
+            Err(missed) => self.entry_slow(missed, wait, caller),
         }
     }
 
@@ -410,13 +427,19 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// When polled, as [`entry`](Self::entry).
     #[cfg(feature = "async")]
-    pub async fn entry_async(&self) -> Result<Entry<T, L>, AcquireError> {
-        Waiting::new(self).await
+    #[track_caller]
+    pub fn entry_async(&self) -> impl Future<Output = Result<Entry<T, L>, AcquireError>> {
+        Waiting::new(self, Location::caller())
     }
 
     /// An object, or a place for one, as `wait` says.
     #[inline(never)]
-    fn entry_slow(&self, missed: Miss<'_>, wait: Wait) -> Result<Entry<T, L>, AcquireError> {
+    fn entry_slow(
+        &self,
+        missed: Miss<'_>,
+        wait: Wait,
+        caller: Caller,
+    ) -> Result<Entry<T, L>, AcquireError> {
         match self.shared.take(missed, true) {
             Taken::Exhausted => {
                 trace::exhausted(&self.shared.config, 1);
@@ -425,31 +448,49 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
                     Wait::Until(deadline) => Some(deadline),
                     Wait::Forever => None,
                 };
-                self.entry_of(self.shared.wait_for_one(deadline)?)
+                self.entry_of(self.shared.wait_for_one(deadline)?, caller)
             }
-            taken => self.entry_of(taken),
+            taken => self.entry_of(taken, caller),
         }
     }
 
     /// The entry of what was taken. An idle object that is reset only now and turns out not to be reusable leaves
     /// its place, so that its acquirer does not have to start again, behind others that wait.
-    fn entry_of(&self, taken: Taken<T, L>) -> Result<Entry<T, L>, AcquireError> {
+    #[inline(always)]
+    fn entry_of(&self, taken: Taken<T, L>, caller: Caller) -> Result<Entry<T, L>, AcquireError> {
         match taken {
-            Taken::Idle(object) => Ok(match self.shared.reset_on() {
-                ResetOn::Release => Entry::Idle(Pooled::new(object)),
-                ResetOn::Acquire => Entry::reset(object),
-            }),
-            Taken::Permit(permit) => Ok(Entry::vacant(permit)),
             Taken::Exhausted => Err(AcquireError::Exhausted),
             Taken::Closed => Err(AcquireError::Closed),
+            Taken::Idle(object) if self.shared.has_hits() => Ok(Entry::Idle(Pooled::new(object))),
+            Taken::Permit(permit) if self.shared.has_hits() => Ok(Entry::vacant(permit)),
+            Taken::Idle(object) => Ok(self.noted(
+                match self.shared.reset_on() {
+                    ResetOn::Release => Entry::Idle(Pooled::new(object)),
+                    ResetOn::Acquire => Entry::reset(object),
+                },
+                caller,
+            )),
+            Taken::Permit(permit) => Ok(self.noted(Entry::vacant(permit), caller)),
         }
     }
 
-    fn try_acquire_idle_slow(&self, mut missed: Miss<'_>) -> Result<Pooled<T, L>, AcquireError> {
+    /// Notes who holds an entry, if that is tracked.
+    #[cold]
+    #[inline(never)]
+    fn noted(&self, entry: Entry<T, L>, caller: Caller) -> Entry<T, L> {
+        self.shared.begin_holds([entry.address()], caller);
+        entry
+    }
+
+    fn try_acquire_idle_slow(
+        &self,
+        mut missed: Miss<'_>,
+        caller: Caller,
+    ) -> Result<Pooled<T, L>, AcquireError> {
         loop {
             match self.shared.take(missed.take(), false) {
                 Taken::Idle(object) => {
-                    if let Some(handle) = self.hand_out_reusable(object) {
+                    if let Some(handle) = self.hand_out_reusable(object, caller) {
                         return Ok(handle);
                     }
                 }
@@ -464,12 +505,17 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 
     /// A handle of an object that was idle, for a caller that wants none to be made; `None` if it turns out
     /// not to be reusable.
-    fn hand_out_reusable(&self, object: Object<T, Shared<T, L>>) -> Option<Pooled<T, L>> {
-        match self.shared.reset_on() {
-            ResetOn::Release => Some(object),
-            ResetOn::Acquire => object.reset_used(),
-        }
-        .map(Pooled::new)
+    fn hand_out_reusable(
+        &self,
+        object: Object<T, Shared<T, L>>,
+        caller: Caller,
+    ) -> Option<Pooled<T, L>> {
+        let object = match self.shared.reset_on() {
+            ResetOn::Release => object,
+            ResetOn::Acquire => object.reset_used()?,
+        };
+        self.shared.begin_holds([object.address()], caller);
+        Some(Pooled::new(object))
     }
 }
 
@@ -507,8 +553,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// # assert_eq!(ready, Poll::Ready(Ok(5)));
     /// ```
     #[cfg(feature = "async")]
+    #[track_caller]
     pub fn acquire_async(&self) -> Acquire<'_, T, L> {
-        Acquire::new(self)
+        Acquire::new(self, Location::caller())
     }
 }
 
@@ -518,16 +565,17 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         &self,
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
+        caller: Caller,
     ) -> Poll<Result<Entry<T, L>, AcquireError>> {
         if waiter.is_none() {
-            match self.try_entry() {
+            match self.entry_with(Wait::Never, caller) {
                 Err(AcquireError::Exhausted) => {}
                 done => return Poll::Ready(done),
             }
         }
         self.shared
             .poll_one(waiter, waker)
-            .map(|granted| self.entry_of(granted?))
+            .map(|granted| self.entry_of(granted?, caller))
     }
 
     #[cfg(feature = "async")]
@@ -564,7 +612,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         let capacity = self.capacity().unwrap_or(usize::MAX);
         match n <= capacity.max(1) {
             false => never_to_be_had(n, capacity),
-            true => match self.acquire_many_slow(n, Wait::Forever) {
+            true => match self.acquire_many_slow(n, Wait::Forever, Location::caller()) {
                 Ok(burst) => burst,
                 // It was lowered since.
                 Err(AcquireError::Exhausted) => {
@@ -592,11 +640,16 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then,
     /// and the others go back. If `n`, in a pool without a bound, exceeds the address space.
+    #[track_caller]
     pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
-        if let Some(burst) = self.acquire_many_hit(n) {
-            return Ok(burst);
+        self.try_acquire_many_for(n, Location::caller())
+    }
+
+    fn try_acquire_many_for(&self, n: usize, caller: Caller) -> Result<Burst<T, L>, AcquireError> {
+        match self.acquire_many_hit(n) {
+            Some(burst) => Ok(burst),
+            None => self.acquire_many_within_capacity(n, Wait::Never, caller),
         }
-        self.acquire_many_within_capacity(n, Wait::Never)
     }
 
     /// As [`acquire_many`](Self::acquire_many), waiting no longer than `timeout`. All or nothing: what was collected
@@ -610,6 +663,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// # Panics
     ///
     /// As [`try_acquire_many`](Self::try_acquire_many).
+    #[track_caller]
     pub fn acquire_many_timeout(
         &self,
         n: usize,
@@ -617,7 +671,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ) -> Result<Burst<T, L>, AcquireError> {
         match self.acquire_many_hit(n) {
             Some(burst) => Ok(burst),
-            None => self.acquire_many_within_capacity(n, Wait::at_most(timeout)),
+            None => {
+                let wait = Wait::at_most(timeout);
+                self.acquire_many_within_capacity(n, wait, Location::caller())
+            }
         }
     }
 
@@ -633,17 +690,24 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// When polled, as [`try_acquire_many`](Self::try_acquire_many).
     #[cfg(feature = "async")]
-    pub async fn acquire_many_async(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
-        match self.try_acquire_many(n) {
-            Err(AcquireError::Exhausted) if !self.exceeds_capacity(n) => {}
-            done => return done,
+    #[track_caller]
+    pub fn acquire_many_async(
+        &self,
+        n: usize,
+    ) -> impl Future<Output = Result<Burst<T, L>, AcquireError>> {
+        let caller = Location::caller();
+        async move {
+            match self.try_acquire_many_for(n, caller) {
+                Err(AcquireError::Exhausted) if !self.exceeds_capacity(n) => {}
+                done => return done,
+            }
+            let mut waiting = Waiting::new(self, caller);
+            let taken = poll_fn(|cx| {
+                let waiter = &mut waiting.waiter;
+                self.shared.poll_many(n, waiter, cx.waker())
+            });
+            self.burst_of(taken.await?, caller)
         }
-        let mut waiting = Waiting::new(self);
-        let taken = poll_fn(|cx| {
-            let waiter = &mut waiting.waiter;
-            self.shared.poll_many(n, waiter, cx.waker())
-        });
-        self.burst_of(taken.await?)
     }
 
     fn exceeds_capacity(&self, n: usize) -> bool {
@@ -654,15 +718,21 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         &self,
         n: usize,
         wait: Wait,
+        caller: Caller,
     ) -> Result<Burst<T, L>, AcquireError> {
         if self.exceeds_capacity(n) && !self.is_closed() {
             trace::exhausted(&self.shared.config, n);
             return Err(AcquireError::Exhausted);
         }
-        self.acquire_many_slow(n, wait)
+        self.acquire_many_slow(n, wait, caller)
     }
 
-    fn acquire_many_slow(&self, n: usize, wait: Wait) -> Result<Burst<T, L>, AcquireError> {
+    fn acquire_many_slow(
+        &self,
+        n: usize,
+        wait: Wait,
+        caller: Caller,
+    ) -> Result<Burst<T, L>, AcquireError> {
         if n == 0 {
             // Without a buffer, which an empty burst could not give back.
             return match self.is_closed() {
@@ -674,23 +744,32 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         if let Err(AcquireError::Exhausted) = taken {
             trace::exhausted(&self.shared.config, n);
         }
-        self.burst_of(match (taken, wait) {
+        let taken = match (taken, wait) {
             (Err(AcquireError::Exhausted), Wait::Forever) => self.shared.wait_for_many(n, None)?,
             (Err(AcquireError::Exhausted), Wait::Until(deadline)) => {
                 self.shared.wait_for_many(n, Some(deadline))?
             }
             (taken, _) => taken?,
-        })
+        };
+        self.burst_of(taken, caller)
     }
 
-    fn burst_of(&self, taken: TakenMany<T, L>) -> Result<Burst<T, L>, AcquireError> {
+    fn burst_of(
+        &self,
+        taken: TakenMany<T, L>,
+        caller: Caller,
+    ) -> Result<Burst<T, L>, AcquireError> {
         let TakenMany { idle, permits } = taken;
         let mut burst = Burst::new(idle);
         if self.shared.reset_on() == ResetOn::Acquire {
             burst.reset_all();
         }
+        self.shared
+            .begin_holds(burst.iter().map(Pooled::address), caller);
         for permit in permits {
-            burst.push(Pooled::new(permit.vacancy().create()));
+            let vacancy = permit.vacancy();
+            self.shared.begin_holds([vacancy.address()], caller);
+            burst.push(Pooled::new(vacancy.create()));
         }
         Ok(burst)
     }
@@ -715,9 +794,15 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// # drop(name);
     /// # Ok::<(), pool_core::BuildError>(())
     /// ```
+    #[track_caller]
     pub fn attach(&self, value: T) -> Result<Pooled<T, L>, AttachError<T>> {
         match self.shared.try_acquire_permit() {
-            Ok(permit) => Ok(Pooled::new(permit.vacancy().adopt(value))),
+            Ok(permit) => {
+                let vacancy = permit.vacancy();
+                self.shared
+                    .begin_holds([vacancy.address()], Location::caller());
+                Ok(Pooled::new(vacancy.adopt(value)))
+            }
             Err(reason) => Err(AttachError::new(value, reason)),
         }
     }
@@ -1066,6 +1151,33 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
+    /// Where each object in use was acquired, and when: the oldest first. Empty, unless the pool
+    /// [tracks its holders](Builder::track_holders).
+    ///
+    /// An object in use is one in a handle, however the handle was passed on or shared, and a [place](crate::VacantEntry)
+    /// or a `create` for one; the place is that of the call that acquired it, of a future that of the call that made the
+    /// future. An object that was forgotten with its handle is in it for ever; one that was detached or leaked is not.
+    /// Takes a lock and allocates a list.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::Pool;
+    ///
+    /// let pool = Pool::<String>::builder().track_holders(true).build()?;
+    /// let (first, second) = (pool.acquire(), pool.acquire());
+    /// let holders = pool.holders();
+    /// assert!(holders[0].since <= holders[1].since);
+    /// assert!(holders[0].location.column() < holders[1].location.column());
+    /// drop((first, second));
+    /// assert!(pool.holders().is_empty());
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn holders(&self) -> Vec<Holder> {
+        self.shared.holders().unwrap_or_default()
+    }
+
     /// The bound on objects alive, idle ones included; `None` if there is none. Takes the central lock for a
     /// moment.
     #[must_use]
@@ -1118,6 +1230,11 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.stats().in_use
+    }
+
+    #[cfg(feature = "metrics")]
+    pub(crate) fn was_resized(&self) -> bool {
+        self.shared.was_resized()
     }
 
     /// The backend in use.
@@ -1178,12 +1295,17 @@ impl<T, L: Recycle<T> + ?Sized> Clone for Pool<T, L> {
 
 impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Pool<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool")
+        let holders = self.shared.holders().filter(|_| f.alternate());
+        let mut shown = f.debug_struct("Pool");
+        shown
             .field("name", &self.name())
             .field("backend", &self.backend())
             .field("capacity", &self.capacity())
-            .field("stats", &self.stats())
-            .finish_non_exhaustive()
+            .field("stats", &self.stats());
+        if let Some(holders) = holders {
+            shown.field("holders", &holders);
+        }
+        shown.finish_non_exhaustive()
     }
 }
 

@@ -35,8 +35,11 @@ use crate::object::{
     Arena, Block, Chunks, ErasedObject, Held, Object, ObjectPool, Permit, Permits, PoolId,
     Reclaimed, SharedRef, erase_all, release, unerase_all,
 };
+use crate::observe::holders::{Caller, Holder, Holders, note_timeout};
 use crate::observe::trace;
 use crate::panics::FirstPanic;
+#[cfg(feature = "metrics")]
+use crate::sync::AtomicBool;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering, Seized};
 
 /// One pool.
@@ -47,6 +50,8 @@ pub(crate) struct Shared<T, L: Recycle<T> + ?Sized> {
     /// do than a hit does.
     hit_key: SlotKey<LocalStack>,
     pub(crate) fast: Fast<T, L>,
+    /// See [`Config::has_hits`].
+    has_hits: bool,
     pub(crate) hooks: L::Hooks,
     central: Arc<Central>,
     pub(crate) config: Config,
@@ -55,6 +60,11 @@ pub(crate) struct Shared<T, L: Recycle<T> + ?Sized> {
     refs: CachePadded<AtomicUsize>,
     /// Objects that were not kept because of what they were.
     discarded: AtomicU64,
+    /// Who holds what, if that is tracked.
+    holders: Option<Box<Holders>>,
+    /// Whether the bound was changed since the pool was built.
+    #[cfg(feature = "metrics")]
+    resized: AtomicBool,
 }
 
 /// A pop that missed and is not redeemed yet, if one was tried.
@@ -82,6 +92,12 @@ impl<T, L: Recycle<T> + ?Sized> Fast<T, L> {
             acquire: |_| None,
             release: release::to_any,
         };
+        if config.track_holders {
+            return Fast {
+                release: release::to_tracking,
+                ..common
+            };
+        }
         if config.reset_on == ResetOn::Acquire {
             return common;
         }
@@ -107,8 +123,8 @@ impl<T, L: Lifecycle<T>> Fast<T, L> {
     /// Of a pool that creates objects.
     pub(crate) fn creating(config: &Config) -> Self {
         let fast = Fast::new(config);
-        match (config.backend, config.reset_on) {
-            (Backend::Heap, ResetOn::Release) => Fast {
+        match config.backend {
+            Backend::Heap if config.has_hits() => Fast {
                 acquire: SharedRef::create,
                 ..fast
             },
@@ -140,6 +156,33 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     #[inline(always)]
     pub(crate) fn reset_on(&self) -> ResetOn {
         self.config.reset_on
+    }
+
+    /// See [`Config::has_hits`].
+    #[inline(always)]
+    pub(crate) fn has_hits(&self) -> bool {
+        self.has_hits
+    }
+
+    /// Notes who holds the objects at these addresses, if that is tracked. They are the caller's, which ends it with
+    /// [`end_hold`](ObjectPool::end_hold).
+    #[inline]
+    pub(crate) fn begin_holds(&self, addresses: impl IntoIterator<Item = usize>, caller: Caller) {
+        if let Some(holders) = &self.holders {
+            holders.begin(addresses, caller);
+        }
+    }
+
+    /// [`end_hold`](ObjectPool::end_hold) of many.
+    pub(crate) fn end_holds(&self, addresses: impl IntoIterator<Item = usize>) {
+        if let Some(holders) = &self.holders {
+            holders.end(addresses);
+        }
+    }
+
+    /// Who holds the objects in use, if that is tracked.
+    pub(crate) fn holders(&self) -> Option<Vec<Holder>> {
+        self.holders.as_ref().map(|holders| holders.list())
     }
 
     /// The newest object in the calling thread's slot, if the slot is at hand and has one.
@@ -330,6 +373,9 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     ///
     /// If the drop of a `T` does, after all of that.
     pub(crate) fn set_capacity(&self, capacity: Option<usize>) {
+        // Relaxed, as the load: it says nothing about other memory.
+        #[cfg(feature = "metrics")]
+        self.resized.store(true, Ordering::Relaxed);
         self.arena.set_capacity(capacity);
         let granted = self.central.set_capacity(capacity);
         // SAFETY: they came out of `central`.
@@ -351,6 +397,12 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
 
     pub(crate) fn capacity(&self) -> Option<usize> {
         self.central.capacity()
+    }
+
+    /// Whether the bound was changed since the pool was built.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn was_resized(&self) -> bool {
+        self.resized.load(Ordering::Relaxed)
     }
 
     /// Closes for good, and destroys what is idle.
@@ -448,18 +500,24 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     ) -> Self {
         let central = Central::new(&config);
         let arena = Arena::new(&config, chunks);
+        let has_hits = config.has_hits();
+        let holders = config.track_holders.then(|| Box::new(Holders::new()));
         let shared = Box::new(Shared {
-            hit_key: match config.reset_on {
-                ResetOn::Release => central.stacks(),
-                ResetOn::Acquire => SlotKey::of_no_pool(),
+            hit_key: match has_hits {
+                true => central.stacks(),
+                false => SlotKey::of_no_pool(),
             },
             fast,
+            has_hits,
             hooks,
             central,
             config,
             arena,
             refs: CachePadded::new(AtomicUsize::new(1)),
             discarded: AtomicU64::new(0),
+            holders,
+            #[cfg(feature = "metrics")]
+            resized: AtomicBool::new(false),
         });
         let shared = NonNull::from(Box::leak(shared));
         // SAFETY: alive until `free`, which unregisters it; what a fork touches of it is under locks.
@@ -530,13 +588,21 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     }
 
     /// Waits for `n` objects, idle or permits to create them, in the order of arrival.
-    fn wait(&self, n: usize, deadline: Option<Instant>) -> Result<Grant, AcquireError> {
+    fn wait(
+        &self,
+        n: usize,
+        buffer: Vec<ErasedObject>,
+        deadline: Option<Instant>,
+    ) -> Result<Grant, AcquireError> {
         trace::waits(&self.config, n);
         let mut rejected = Vec::new();
-        let waited = self.central.wait(n, deadline, &mut rejected);
+        let waited = self.central.wait(n, buffer, deadline, &mut rejected);
         self.emit_revocations();
         // SAFETY: they came out of `central`.
         drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+        if let Err(AcquireError::Timeout) = waited {
+            note_timeout(self.holders.as_deref());
+        }
         waited.inspect(|grant| trace::waited(&self.config, n, grant.waited))
     }
 
@@ -546,7 +612,7 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         deadline: Option<Instant>,
     ) -> Result<Taken<T, L>, AcquireError> {
         // SAFETY: granted just now, for one.
-        self.wait(1, deadline)
+        self.wait(1, Vec::new(), deadline)
             .map(|grant| unsafe { self.redeem(grant) })
     }
 
@@ -556,7 +622,8 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         n: usize,
         deadline: Option<Instant>,
     ) -> Result<TakenMany<T, L>, AcquireError> {
-        let erased = self.wait(n, deadline)?.into_objects();
+        let buffer = self.central.buffer(n);
+        let erased = self.wait(n, buffer, deadline)?.into_objects();
         // SAFETY: granted just now.
         Ok(unsafe { self.taken_many(n, erased) })
     }
@@ -578,11 +645,12 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     fn poll_wait(
         &self,
         n: usize,
+        buffer: Vec<ErasedObject>,
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<Grant, AcquireError>> {
         let arrives = waiter.is_none();
-        let polled = self.central.poll_wait(n, waiter, waker);
+        let polled = self.central.poll_wait(n, buffer, waiter, waker);
         self.emit_revocations();
         if arrives && waiter.is_some() {
             trace::waits(&self.config, n);
@@ -601,7 +669,7 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         waker: &Waker,
     ) -> Poll<Result<Taken<T, L>, AcquireError>> {
         // SAFETY: granted just now, for one.
-        self.poll_wait(1, waiter, waker)
+        self.poll_wait(1, Vec::new(), waiter, waker)
             .map_ok(|grant| unsafe { self.redeem(grant) })
     }
 
@@ -613,8 +681,12 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<TakenMany<T, L>, AcquireError>> {
+        let buffer = match waiter {
+            None => self.central.buffer(n),
+            Some(_) => Vec::new(),
+        };
         // SAFETY: granted just now.
-        self.poll_wait(n, waiter, waker)
+        self.poll_wait(n, buffer, waiter, waker)
             .map_ok(|grant| unsafe { self.taken_many(n, grant.into_objects()) })
     }
 
@@ -662,6 +734,11 @@ unsafe impl<T, L: Recycle<T> + ?Sized> ObjectPool<T> for Shared<T, L> {
 
     fn count_remade(&self) {
         self.central.count_replaced();
+    }
+
+    #[inline]
+    fn end_hold(&self, address: usize) {
+        self.end_holds([address]);
     }
 
     #[inline]
@@ -802,6 +879,9 @@ unsafe fn free<T, L: Recycle<T> + ?Sized>(pool: NonNull<Shared<T, L>>) {
 
 impl<T, L: Recycle<T> + ?Sized> Fork for Shared<T, L> {
     fn before_fork(&self) {
+        if let Some(holders) = &self.holders {
+            holders.before_fork();
+        }
         self.central.before_fork();
         self.arena.before_fork();
     }
@@ -809,6 +889,9 @@ impl<T, L: Recycle<T> + ?Sized> Fork for Shared<T, L> {
     fn after_fork(&self, side: ForkSide, seized: &Seized) {
         self.arena.after_fork(seized);
         self.central.after_fork(side, seized);
+        if let Some(holders) = &self.holders {
+            holders.after_fork(seized);
+        }
     }
 
     fn serve_in_child(&self) -> Option<Wake> {

@@ -132,6 +132,10 @@ fn memory() {
         a_trim_that_drops_nothing_takes_no_memory_away(backend);
         exhaustion_asks_for_nothing(backend);
         waits_ask_for_nothing(backend);
+        #[cfg(feature = "async")]
+        for tracks_holders in [false, true] {
+            what_services_call_asks_for_nothing(backend, tracks_holders);
+        }
     }
     for backend in Backend::ALL {
         println!("{backend}");
@@ -530,6 +534,61 @@ fn waits_ask_for_nothing(backend: Backend) {
         blocks
     });
     assert_eq!(blocks, 0);
+}
+
+/// Entries, many at once and waiting until none is in use: served at once, after a wait, and not at all.
+#[cfg(feature = "async")]
+fn what_services_call_asks_for_nothing(backend: Backend, tracks_holders: bool) {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+    use std::time::Duration;
+
+    const SHORT: Duration = Duration::from_micros(1);
+    let builder = Pool::<Message>::builder().backend(backend).capacity(8);
+    let pool = builder.track_holders(tracks_holders).build().unwrap();
+    let make = || [1; 8];
+    let round = || {
+        let context = &mut Context::from_waker(Waker::noop());
+        // Served at once.
+        drop(pool.entry_timeout(SHORT).unwrap().or_insert_with(make));
+        drop(pool.acquire_many_timeout(3, SHORT).unwrap());
+        assert!(pin!(pool.entry_async()).poll(context).is_ready());
+        assert!(pin!(pool.acquire_many_async(3)).poll(context).is_ready());
+        pool.wait_idle(None).unwrap();
+        assert!(pin!(pool.wait_idle_async()).poll(context).is_ready());
+        // A place, filled or not.
+        assert!(Pooled::detach(pool.acquire()).len() == 8);
+        drop(pool.attach([2; 8]).unwrap());
+        // Not served in time.
+        let mut held = pool.acquire_many(8);
+        assert!(pool.entry_timeout(SHORT).is_err());
+        assert!(pool.acquire_many_timeout(3, SHORT).is_err());
+        assert!(pool.wait_idle(Some(SHORT)).is_err());
+        assert!(pin!(pool.entry_async()).poll(context).is_pending());
+        assert!(pin!(pool.acquire_many_async(3)).poll(context).is_pending());
+        assert!(pin!(pool.wait_idle_async()).poll(context).is_pending());
+        // Served after a wait, each by a release.
+        let mut one = pin!(pool.entry_async());
+        let mut many = pin!(pool.acquire_many_async(3));
+        let mut idle = pin!(pool.wait_idle_async());
+        assert!(one.as_mut().poll(context).is_pending());
+        assert!(many.as_mut().poll(context).is_pending());
+        assert!(idle.as_mut().poll(context).is_pending());
+        drop(held.pop());
+        drop(held);
+        let Poll::Ready(Ok(entry)) = one.poll(context) else {
+            panic!("a task was not served");
+        };
+        let Poll::Ready(Ok(burst)) = many.poll(context) else {
+            panic!("a task was not served");
+        };
+        drop((entry, burst));
+        assert!(idle.poll(context).is_ready());
+    };
+    (0..100).for_each(|_| round());
+    let blocks = blocks_of(|| (0..100).for_each(|_| round()));
+    assert_eq!(blocks, 0, "{backend}, {tracks_holders}");
 }
 
 fn caches_without_a_bound_ask_for_nothing() {

@@ -364,3 +364,36 @@ fn a_fork_while_the_first_pool_is_made() {
         }
     });
 }
+
+#[test]
+fn a_child_tracks_holders_on() {
+    let _alone = alone();
+    within_reason(|| {
+        for backend in Backend::ALL {
+            let builder = Pool::<String>::builder().backend(backend);
+            let pool = builder.capacity(4).track_holders(true).build().unwrap();
+            let held = pool.acquire();
+            let over = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        drop(pool.acquire());
+                    }
+                });
+                for _ in 0..20 {
+                    fork(|| {
+                        // What the other thread held stays in use.
+                        let before = pool.holders().len();
+                        assert!((1..=2).contains(&before));
+                        let another = pool.acquire();
+                        assert_eq!(pool.holders().len(), before + 1);
+                        drop(another);
+                    });
+                }
+                over.store(true, Ordering::Relaxed);
+            });
+            drop(held);
+            assert!(pool.holders().is_empty());
+        }
+    });
+}

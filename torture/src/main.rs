@@ -153,6 +153,13 @@ fn summary(happened: &Happened, took: Duration) {
     );
     println!("  revocations {}", of(&happened.revocations));
     println!(
+        "  besides     {} vacant entries, {} bounds moved, {} times looked through, {} waits until none is in use",
+        of(&happened.vacant),
+        of(&happened.resized),
+        of(&happened.retained),
+        of(&happened.idled)
+    );
+    println!(
         "  handles     {} sent to another thread, {} forgotten",
         of(&happened.sent),
         of(&happened.forgotten)

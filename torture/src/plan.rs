@@ -26,6 +26,9 @@ pub(crate) struct Plan {
     pub(crate) gate: bool,
     /// Whether it may be closed while it is used.
     pub(crate) closes: bool,
+    /// Whether its bound may be lowered meanwhile, and raised again.
+    pub(crate) resizes: bool,
+    pub(crate) tracks_holders: bool,
 }
 
 impl Plan {
@@ -53,6 +56,8 @@ impl Plan {
             temper: temper(),
             gate,
             closes: chance(200),
+            resizes: capacity.is_some() && chance(300),
+            tracks_holders: chance(150),
         }
     }
 
@@ -69,6 +74,7 @@ impl Plan {
         book.set_calm(true);
         let mut builder = Pool::builder_for(Hooks(book.clone()))
             .backend(self.backend)
+            .track_holders(self.tracks_holders)
             .prefill(self.prefill)
             .reset_on(self.reset_on);
         if let Some(capacity) = self.capacity {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use pool_core::{AcquireError, Backend, Pooled, Stats};
 
@@ -83,6 +84,9 @@ fn check_pool<const WORDS: usize>(
     happened: &Happened,
 ) {
     let (plan, book) = (&site.plan, &site.book);
+    if plan.resizes {
+        pool.set_capacity(plan.capacity);
+    }
     let stats = pool.stats();
     Happened::add(&happened.waits, stats.waits);
     Happened::add(&happened.revocations, stats.revocations);
@@ -97,6 +101,18 @@ fn check_pool<const WORDS: usize>(
     agree("in use", held.len() + forgotten, stats.in_use);
     agree("idle", book.alive() - held.len() - forgotten, stats.idle);
     agree("rejected", book.rejected(), stats.discarded);
+    let tracked = if plan.tracks_holders { stats.in_use } else { 0 };
+    agree("holders", tracked, pool.holders().len());
+    check(
+        stats.waiting == 0 && stats.peak_live <= plan.capacity.unwrap_or(usize::MAX),
+        || format!("{stats:?}"),
+    );
+    let idle = pool.wait_idle(Some(Duration::ZERO));
+    agree(
+        "out",
+        stats.in_use,
+        idle.map_or_else(|out| out.in_use(), |()| 0),
+    );
     check(stats.created >= book.joined(), || {
         format!("{} joined the pool\n{stats:?}", book.joined())
     });

@@ -12,12 +12,12 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use std::{iter, mem};
 
-use pool_core::{AcquireError, Pooled, SharedPooled, TrimPolicy, unsync};
+use pool_core::{AcquireError, Entry, Pooled, SharedPooled, TrimPolicy, VacantEntry, unsync};
 
 use crate::alarm::{self, Scripted, check, closed_may_panic, fail, must_be_scripted};
-use crate::body::{Body, bursting, reenter_with};
-use crate::book::{FORGOTTEN, MAIL, Owner, SHARED};
-use crate::dice::{chance, roll};
+use crate::body::{Body, Hooks, bursting, reenter_with};
+use crate::book::{Book, FORGOTTEN, MAIL, Owner, SHARED};
+use crate::dice::{chance, pick, roll};
 use crate::jolt;
 use crate::plan::{Plan, TorturePool};
 use crate::round::{Handle, Happened, Held, Many, Round, Site};
@@ -49,6 +49,8 @@ fn survive<R>(f: impl FnOnce() -> R) -> Option<R> {
         .ok()
 }
 
+type Vacant<const WORDS: usize> = VacantEntry<Body<WORDS>, Hooks<WORDS>>;
+
 type Pools<const WORDS: usize> = Rc<RefCell<Vec<Option<TorturePool<WORDS>>>>>;
 
 struct Worker<'a, const WORDS: usize> {
@@ -59,6 +61,8 @@ struct Worker<'a, const WORDS: usize> {
     held: Vec<Held<WORDS>>,
     /// Objects that left a pool.
     outside: Vec<Body<WORDS>>,
+    /// Places for objects, and the books of their pools.
+    vacant: Vec<(Vacant<WORDS>, Arc<Book>)>,
 }
 
 /// Takes up to `steps` steps, calls `after` with how many are left for those that come after, and ends.
@@ -82,6 +86,7 @@ pub(crate) fn live<const WORDS: usize>(
         pools,
         held: Vec::new(),
         outside: Vec::new(),
+        vacant: Vec::new(),
     };
     let mine = match roll(4) {
         0 => steps,
@@ -137,7 +142,8 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
 
     fn step(&mut self) {
         match roll(100) {
-            0..32 => self.acquire(),
+            0..28 => self.acquire(),
+            28..32 => self.enter(),
             32..40 => self.acquire_many(),
             40..62 => self.release(),
             62..66 => self.send(),
@@ -151,7 +157,7 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
             84..86 => self.panic_holding(),
             86 => self.private(),
             87 => self.private_unsync(),
-            88 => self.release(),
+            88 => self.fill_or_leave(),
             89 => self.keep_or_forget(),
             90..92 => self.hold_or_let_go(),
             92..96 => self.look(),
@@ -189,7 +195,7 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
             let got = match roll(12) {
                 0 => pool.try_acquire_idle(),
                 1 => pool.acquire_timeout(Duration::from_micros(roll(1_500) as u64)),
-                2 => self.poll_a_while(pool)?,
+                2 => self.poll_a_while(pool.acquire_async())?,
                 3 if site.plan.capacity.is_none() => Ok(closed_may_panic(|| pool.acquire())),
                 _ => pool.try_acquire(),
             };
@@ -211,7 +217,14 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
             1 => block_on(pool.acquire_async()),
             2 => {
                 let n = roll(capacity.min(5) + 1);
-                let mut burst = bursting(|| closed_may_panic(|| pool.acquire_many(n)));
+                // More than the bound that another thread has set could never be had.
+                let burst = bursting(|| match plan.resizes {
+                    true => self.note(block_on(pool.acquire_many_async(n))),
+                    false => Some(closed_may_panic(|| pool.acquire_many(n))),
+                });
+                let Some(mut burst) = burst else {
+                    return;
+                };
                 burst.iter_mut().for_each(|object| object.claim(self.me));
                 self.linger();
                 burst.iter().for_each(|object| object.yield_up(self.me));
@@ -233,11 +246,8 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
     }
 
     /// Polls an acquire a few times; dropped before it is ready, it is cancelled.
-    fn poll_a_while(
-        &self,
-        pool: &TorturePool<WORDS>,
-    ) -> Option<Result<Handle<WORDS>, AcquireError>> {
-        let mut acquire = pin!(pool.acquire_async());
+    fn poll_a_while<F: Future>(&self, acquire: F) -> Option<F::Output> {
+        let mut acquire = pin!(acquire);
         let waker = waker();
         for _ in 0..1 + roll(4) {
             match acquire.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -256,7 +266,13 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
                 return None;
             }
             let n = roll(if chance(100) { 64 } else { 8 });
-            let mut burst = self.note(bursting(|| pool.try_acquire_many(n)))?;
+            let time = Duration::from_micros(roll(1_000) as u64);
+            let burst = bursting(|| match roll(6) {
+                0 => Some(pool.acquire_many_timeout(n, time)),
+                1 => self.poll_a_while(pool.acquire_many_async(n)),
+                _ => Some(pool.try_acquire_many(n)),
+            });
+            let mut burst = self.note(burst?)?;
             check(burst.len() == n, || {
                 format!("a burst of {n} has {}", burst.len())
             });
@@ -264,6 +280,82 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
             Some(burst)
         });
         self.held.extend(burst.flatten().map(Held::Many));
+    }
+
+    /// Acquires an object, or a place for one.
+    fn enter(&mut self) {
+        let entry = self.with_pool(|pool, site| {
+            if site.plan.gate {
+                self.pass_gate(pool, &site.plan);
+                return None;
+            }
+            let entry = match roll(4) {
+                0 => pool.entry_timeout(Duration::from_micros(roll(1_000) as u64)),
+                1 => self.poll_a_while(pool.entry_async())?,
+                _ => pool.try_entry(),
+            };
+            Some((self.note(entry)?, site.book.clone()))
+        });
+        match entry.flatten() {
+            None => {}
+            Some((Entry::Idle(mut object), _)) => {
+                object.claim(self.me);
+                self.held.push(Held::One(object));
+            }
+            Some((Entry::Vacant(vacant), book)) => {
+                Happened::count(&self.happened().vacant);
+                self.vacant.push((vacant, book));
+            }
+        }
+        if self.vacant.len() > 4 || chance(700) {
+            self.fill_or_leave();
+        }
+    }
+
+    /// Makes an object in a place that the thread has, or gives the place up.
+    fn fill_or_leave(&mut self) {
+        if self.vacant.is_empty() {
+            return;
+        }
+        let (vacant, book) = self.vacant.swap_remove(roll(self.vacant.len()));
+        let mut handle = match roll(8) {
+            0 | 1 => return drop(vacant),
+            2 => return keep(vacant),
+            3 => {
+                let made = Entry::Vacant(vacant).or_try_insert_with(|| {
+                    if chance(500) {
+                        Err(())
+                    } else {
+                        Ok(Body::outside(&book))
+                    }
+                });
+                match made {
+                    Ok(handle) => handle,
+                    Err(()) => return,
+                }
+            }
+            4 => {
+                let turn = roll(3);
+                let made = Entry::Vacant(vacant).or_try_insert_async(async || match turn {
+                    0 => Ok(Body::outside(&book)),
+                    1 => Err(()),
+                    _ => std::future::pending().await,
+                });
+                match pin!(made).poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Ready(Ok(handle)) => handle,
+                    Poll::Ready(Err(())) | Poll::Pending => return,
+                }
+            }
+            5 => vacant.insert_with(|place| {
+                if chance(300) {
+                    panic_any(Scripted);
+                }
+                place.write(Body::outside(&book))
+            }),
+            _ => vacant.insert(Body::outside(&book)),
+        };
+        handle.claim_attached(self.me);
+        self.held.push(Held::One(handle));
     }
 
     fn one_held(&mut self) -> Option<Held<WORDS>> {
@@ -475,7 +567,22 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
         let me = self.me;
         let mut held = Vec::new();
         for _ in 0..roll(24) {
-            match roll(8) {
+            match roll(10) {
+                8 => {
+                    survive(|| pool.retain(|_| !chance(200)));
+                }
+                9 => match survive(|| pool.try_entry()) {
+                    Some(Ok(unsync::Entry::Vacant(vacant))) if chance(500) => {
+                        let mut object = vacant.insert(Body::outside(&book));
+                        object.claim_attached(me);
+                        held.push(object);
+                    }
+                    Some(Ok(unsync::Entry::Idle(mut object))) => {
+                        object.claim(me);
+                        held.push(object);
+                    }
+                    _ => {}
+                },
                 0..5 => {
                     if let Some(Ok(mut object)) = survive(|| pool.try_acquire()) {
                         object.claim(me);
@@ -547,7 +654,16 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
                 stats.cached <= stats.idle && stats.destroyed <= stats.created,
                 || format!("{stats:?}"),
             );
-            check(pool.capacity() == site.plan.capacity, || "capacity".into());
+            let (now, most) = (pool.capacity(), site.plan.capacity);
+            check(now == most || site.plan.resizes && now <= most, || {
+                "capacity".into()
+            });
+            let holders = pool.holders();
+            check(
+                holders.is_sorted_by_key(|holder| holder.since)
+                    && (site.plan.tracks_holders || holders.is_empty()),
+                || format!("{holders:?}"),
+            );
         });
         if let Some(Held::One(handle)) = self.held.last()
             && let Some(pool) = Pooled::pool(handle)
@@ -562,7 +678,10 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
     /// What is rare and concerns the whole pool.
     fn tidy(&mut self) {
         let drained = self.with_pool(|pool, site| {
-            match roll(8) {
+            match roll(12) {
+                8 => self.resize(pool, &site.plan),
+                9 => self.retain(pool),
+                10 => self.wait_idle(pool),
                 0 | 1 => pool.flush(),
                 2 => pool.trim(roll(12)),
                 3 => {
@@ -581,6 +700,54 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
             Vec::new()
         });
         self.outside.extend(drained.into_iter().flatten());
+    }
+
+    /// Moves the bound, to no more than what it was at first.
+    fn resize(&self, pool: &TorturePool<WORDS>, plan: &Plan) {
+        let Some(most) = plan.capacity.filter(|_| plan.resizes) else {
+            return;
+        };
+        Happened::count(&self.happened().resized);
+        if chance(200) {
+            // Paused, and not for ever, whatever is dropped meanwhile.
+            survive(|| pool.set_capacity(Some(0)));
+            self.linger();
+        }
+        pool.set_capacity(Some(if chance(300) { most } else { 1 + roll(most) }));
+    }
+
+    fn retain(&self, pool: &TorturePool<WORDS>) {
+        Happened::count(&self.happened().retained);
+        let (drops, panics) = (pick(&[0, 300, 1_000]), pick(&[0, 0, 50]));
+        let dropped = pool.retain(|_| {
+            if chance(100) {
+                self.linger();
+                if let Ok(mut object) = pool.try_acquire_idle() {
+                    object.claim(self.me);
+                    object.yield_up(self.me);
+                }
+            }
+            if chance(panics) {
+                panic_any(Scripted);
+            }
+            !chance(drops)
+        });
+        let created = pool.stats().created;
+        check(dropped <= created, || {
+            format!("{dropped} of {created} were dropped")
+        });
+    }
+
+    /// Waits for a while until nothing is in use, as a thread or as a task.
+    fn wait_idle(&self, pool: &TorturePool<WORDS>) {
+        Happened::count(&self.happened().idled);
+        if chance(300) {
+            self.poll_a_while(pool.wait_idle_async());
+            return;
+        }
+        if let Err(late) = pool.wait_idle(Some(Duration::from_micros(roll(2_000) as u64))) {
+            check(late.in_use() > 0, || "nothing came late".into());
+        }
     }
 
     fn drain(&self, pool: &TorturePool<WORDS>, site: &Site<WORDS>) -> Vec<Body<WORDS>> {
@@ -603,6 +770,11 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
     }
 
     fn end(mut self) {
+        for (vacant, _) in mem::take(&mut self.vacant) {
+            if chance(500) {
+                keep(vacant);
+            }
+        }
         while let Some(held) = self.one_held() {
             match roll(3) {
                 0 => {

@@ -76,6 +76,10 @@ fn the_stats_of_both_pools_are_served() {
         "# HELP pool_objects_in_use Objects out in handles",
         "# TYPE pool_objects_in_use gauge",
         "# TYPE pool_creations counter",
+        "# TYPE pool_wait_microseconds counter",
+        "# TYPE pool_saturations counter",
+        "# TYPE pool_waiting gauge",
+        "# TYPE pool_objects_peak gauge",
         r#"pool_capacity{pool="orders",backend="batched"} 1000"#,
     ] {
         assert!(body.lines().any(|found| found == line), "{line}\n{body}");
@@ -103,6 +107,12 @@ fn the_stats_of_both_pools_are_served() {
             assert!(sample("pool_creations_total") >= 1, "{pool}");
             assert!(sample("pool_objects_in_use") <= 3, "{pool}");
             assert!(sample("pool_objects_cached") <= sample("pool_objects_idle"));
+            assert!(sample("pool_objects_peak") >= sample("pool_objects_in_use"));
+            // There is more room than threads.
+            for metric in ["pool_waiting", "pool_waits_total", "pool_saturations_total"] {
+                assert_eq!(sample(metric), 0, "{pool}");
+            }
+            assert_eq!(sample("pool_wait_microseconds_total"), 0, "{pool}");
         }
         for metric in first.keys().filter(|metric| metric.contains("_total{")) {
             assert!(second[metric] >= first[metric], "{metric} went down");

@@ -53,7 +53,11 @@ impl IdleWaiters {
 
     /// Takes all out, to be woken.
     pub(super) fn end_all(&mut self) -> EndedWaits {
-        EndedWaits(mem::take(&mut self.waiting))
+        EndedWaits(match self.waiting.len() {
+            // Mostly it is one, and then the list keeps its memory.
+            0 | 1 => self.waiting.pop().map(|(_, wake)| Ended::One(wake)),
+            _ => Some(Ended::Many(mem::take(&mut self.waiting))),
+        })
     }
 
     /// Takes out the threads, for the child of a fork. Their memory is kept: the child must not free any here.
@@ -66,18 +70,25 @@ impl IdleWaiters {
 }
 
 /// Waits that are over. Dropped, under no lock, it wakes.
-pub(super) struct EndedWaits(Vec<(IdleWaiterId, Wake)>);
+pub(super) struct EndedWaits(Option<Ended>);
+
+enum Ended {
+    One(Wake),
+    Many(Vec<(IdleWaiterId, Wake)>),
+}
 
 impl EndedWaits {
     pub(super) const fn none() -> Self {
-        EndedWaits(Vec::new())
+        EndedWaits(None)
     }
 
     #[cold]
     #[inline(never)]
     fn wake(&mut self) {
-        for (_, wake) in mem::take(&mut self.0) {
-            wake.wake();
+        match self.0.take() {
+            None => {}
+            Some(Ended::One(wake)) => wake.wake(),
+            Some(Ended::Many(ended)) => ended.into_iter().for_each(|(_, wake)| wake.wake()),
         }
     }
 }
@@ -86,7 +97,7 @@ impl Drop for EndedWaits {
     #[inline]
     fn drop(&mut self) {
         // Hardly any visit to the lock has one.
-        if !self.0.is_empty() {
+        if self.0.is_some() {
             self.wake();
         }
     }

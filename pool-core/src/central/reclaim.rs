@@ -57,7 +57,7 @@ impl Central {
             |wants| !permits.may_grant(wants),
             |grant, wake| {
                 returned += grant.permits;
-                objects.extend(grant.into_objects());
+                objects.extend(grant.iter());
                 wakes.add(Some(wake));
             },
         );
@@ -109,7 +109,7 @@ impl Central {
         let mut objects = Vec::new();
         let wakes = waiters.cancel_all(|grant| {
             permits.release(grant.permits);
-            objects.extend(grant.into_objects());
+            objects.extend(grant.iter());
         });
         drop(locked);
         wakes.wake();

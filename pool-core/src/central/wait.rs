@@ -15,10 +15,11 @@ impl Central {
     /// # Errors
     ///
     /// `Timeout` once `deadline` has passed; `Closed`; `Saturated`; `Exhausted` if the bound is below `n`, or comes to be.
-    /// `rejected` as in [`take_many`](Self::take_many).
+    /// `rejected` as in [`take_many`](Self::take_many), `buffer` from [`buffer`](Self::buffer).
     pub(crate) fn wait(
         &self,
         n: usize,
+        mut buffer: Vec<ErasedObject>,
         deadline: Option<Instant>,
         rejected: &mut Vec<ErasedObject>,
     ) -> Result<Grant, AcquireError> {
@@ -27,7 +28,7 @@ impl Central {
         // What threads are granted is kept in the child of a fork, which can ask for no memory then.
         let granted = locked.state.waiters.wanted().saturating_add(n);
         locked.reserve(granted);
-        let arrived = locked.arrive(n, || Wake::Thread(parker.clone()));
+        let arrived = locked.arrive(n, &mut buffer, || Wake::Thread(parker.clone()));
         let id = match arrived {
             Ok(Err(id)) => id,
             Ok(Ok(grant)) => {
@@ -36,6 +37,8 @@ impl Central {
             }
             Err(error) => {
                 locked.state.waiters.put_parker(parker);
+                drop(locked);
+                self.buffers.give(buffer);
                 return Err(error);
             }
         };
@@ -61,12 +64,18 @@ impl Central {
         Err(AcquireError::Timeout)
     }
 
-    /// [`wait`](Self::wait) of a task, without a deadline. `id` is its place in the queue, `None` at first and
-    /// when it is ready.
+    /// A buffer with which to wait for `n` objects together, whose array becomes that of the burst.
+    pub(crate) fn buffer(&self, n: usize) -> Vec<ErasedObject> {
+        self.buffers.take(n)
+    }
+
+    /// [`wait`](Self::wait) of a task, without a deadline. `id` is its place in the queue, `None` at first, when it
+    /// needs the `buffer`, and when it is ready.
     #[cfg_attr(not(feature = "async"), allow(dead_code))]
     pub(crate) fn poll_wait(
         &self,
         n: usize,
+        mut buffer: Vec<ErasedObject>,
         id: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<Grant, AcquireError>> {
@@ -77,7 +86,7 @@ impl Central {
             let mut locked = self.lock();
             let Some(known) = *id else {
                 let wake = || Wake::Task(clone.take().expect("a task takes one place"));
-                match locked.arrive(n, wake) {
+                match locked.arrive(n, &mut buffer, wake) {
                     Ok(Err(new)) => {
                         *id = Some(new);
                         return Poll::Pending;
@@ -109,6 +118,7 @@ impl Central {
             clone = Some(waker.clone());
         };
         discard_waker(clone);
+        self.buffers.give(buffer);
         *id = None;
         Poll::Ready(ready)
     }
@@ -122,10 +132,11 @@ impl Central {
 }
 
 impl Locked<'_> {
-    /// Gets `n` objects at once or a place in the queue.
+    /// Gets `n` objects at once or a place in the queue. Takes the buffer, unless it gets neither.
     pub(super) fn arrive(
         &mut self,
         n: usize,
+        buffer: &mut Vec<ErasedObject>,
         wake: impl FnOnce() -> Wake,
     ) -> Result<Result<Grant, WaiterId>, AcquireError> {
         if self.state.closed {
@@ -149,7 +160,7 @@ impl Locked<'_> {
             *saturated += 1;
             return Err(AcquireError::Saturated);
         }
-        Ok(waiters.arrive(n, wake, permits, || shelf.pop()))
+        Ok(waiters.arrive(n, mem::take(buffer), wake, permits, || shelf.pop()))
     }
 
     /// Gives the permits that there are to the waiters, and the lock up, and wakes.
@@ -170,26 +181,26 @@ impl Locked<'_> {
         let (grant, wake) = self.state.waiters.cancel(id);
         let mut wakes = Wakes::default();
         self.state.permits.release(grant.permits);
-        let mut objects = grant.into_objects().into_iter();
-        rejected.extend(objects.by_ref().take(self.state.permits.surplus()));
-        for object in objects.by_ref() {
+        let surplus = self.state.permits.surplus();
+        rejected.extend(grant.iter().take(surplus));
+        let mut left = grant.iter().count().saturating_sub(surplus);
+        for object in grant.iter().skip(surplus) {
             match self.state.waiters.offer(object) {
                 Ok(wake) => wakes.add(wake),
-                Err(object) => {
-                    // No other waiter is left.
-                    let others: Vec<_> = objects.rev().chain([object]).collect();
-                    let room = match self.state.closed {
-                        true => 0,
-                        false => self.room_for(others.len()),
-                    };
-                    let kept = others.len() - room.min(others.len());
-                    rejected.extend(&others[..kept]);
-                    self.recall(); // A queue is put back to at its front.
-                    self.reserve(room.min(others.len()));
-                    self.put_back(others[kept..].iter().copied(), rejected);
-                    break;
-                }
+                Err(_) => break,
             }
+            left -= 1;
+        }
+        // No other waiter is left.
+        if left > 0 {
+            let room = match self.state.closed {
+                true => 0,
+                false => self.room_for(left).min(left),
+            };
+            rejected.extend(grant.iter().rev().take(left - room));
+            self.recall(); // A queue is put back to at its front.
+            self.reserve(room);
+            self.put_back(grant.iter().rev().skip(left - room).take(room), rejected);
         }
         let State {
             waiters,
@@ -198,7 +209,9 @@ impl Locked<'_> {
         } = &mut *self.state;
         // Even if there was nothing: the next waiter may want less.
         waiters.offer_permits(all, &mut wakes);
+        let buffers = &self.central.buffers;
         drop(self);
+        buffers.give(grant.into_buffer());
         wakes.wake();
         discard_waker(wake);
     }

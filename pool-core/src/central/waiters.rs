@@ -24,8 +24,9 @@ use crate::sync::Condvar;
 /// What was waited for: idle objects, and permits to create the rest.
 #[derive(Default)]
 pub(crate) struct Grant {
-    /// By itself, since most wait for one: so no memory is asked for under the lock.
+    /// By itself for a waiter without a buffer, since most wait for one: so no memory is asked for under the lock.
     first: Option<ErasedObject>,
+    /// The buffer that the waiter came with, with room for all.
     rest: Vec<ErasedObject>,
     pub(crate) permits: usize,
     /// How long the waiter waited for it.
@@ -39,8 +40,8 @@ impl Grant {
 
     fn push(&mut self, object: ErasedObject) {
         match self.first {
-            None => self.first = Some(object),
-            Some(_) => self.rest.push(object),
+            None if self.rest.capacity() == 0 => self.first = Some(object),
+            _ => self.rest.push(object),
         }
     }
 
@@ -50,13 +51,15 @@ impl Grant {
         self.first
     }
 
-    /// The objects, in the order in which they were granted.
+    /// The objects, of a grant to a waiter that came with a buffer, in the order in which they were granted.
     pub(crate) fn into_objects(self) -> Vec<ErasedObject> {
-        let mut objects = self.rest;
-        if let Some(first) = self.first {
-            objects.insert(0, first);
-        }
-        objects
+        debug_assert!(self.first.is_none());
+        self.rest
+    }
+
+    /// The buffer, of a grant whose objects were passed on.
+    pub(super) fn into_buffer(self) -> Vec<ErasedObject> {
+        self.rest
     }
 
     /// The objects, in the order in which they were granted, without asking for memory.
@@ -220,15 +223,20 @@ impl Waiters {
     }
 
     /// Gets `wants` objects from `pop` and permits at once, if the queue is empty; else, or if there are too
-    /// few, goes to its end with what there was, to be woken by `wake` when it is served.
+    /// few, goes to its end with what there was, to be woken by `wake` when it is served. A waiter for many brings a
+    /// `buffer` for them.
     pub(crate) fn arrive(
         &mut self,
         wants: usize,
+        buffer: Vec<ErasedObject>,
         wake: impl FnOnce() -> Wake,
         permits: &mut Permits,
         mut pop: impl FnMut() -> Option<ErasedObject>,
     ) -> Result<Grant, WaiterId> {
-        let mut grant = Grant::default();
+        let mut grant = Grant {
+            rest: buffer,
+            ..Grant::default()
+        };
         if self.is_empty() {
             while grant.len() < wants
                 && let Some(object) = pop()
@@ -498,7 +506,7 @@ impl Waiters {
         let wants = entry.wants;
         let grant = &mut entry.grant;
         if grant.len() >= wants
-            || (grant.first.is_some() && grant.rest.len() == grant.rest.capacity())
+            || (grant.len() > grant.permits && grant.rest.len() == grant.rest.capacity())
         {
             return Err(object);
         }
@@ -545,7 +553,7 @@ mod tests {
     fn arrive(waiters: &mut Waiters, wants: usize) -> WaiterId {
         let wake = || Wake::Task(Waker::noop().clone());
         let mut permits = Permits::new(Some(0));
-        match waiters.arrive(wants, wake, &mut permits, || None) {
+        match waiters.arrive(wants, Vec::new(), wake, &mut permits, || None) {
             Err(id) => id,
             Ok(_) => panic!("there was nothing to be had"),
         }

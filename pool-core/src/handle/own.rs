@@ -41,7 +41,7 @@ macro_rules! own_object {
             /// ```
             #[must_use = "an object that is to be dropped is discarded with `Pooled::discard`"]
             pub fn detach(this: Self) -> T {
-                Self::into_object(this).detach()
+                this.acquired.take_out().detach()
             }
 
             /// Drops the object instead of giving it back, without a reset: for an object that is known to be
@@ -51,7 +51,7 @@ macro_rules! own_object {
             ///
             /// If the drop of `T` does; the place under the bound is given back all the same.
             pub fn discard(this: Self) {
-                Self::into_object(this).discard();
+                this.acquired.take_out().discard();
             }
 
             /// Gives the address of the object, and with it the duty to make a handle of it again with
@@ -111,7 +111,7 @@ macro_rules! own_object {
             where
                 T: 'a,
             {
-                Self::into_object(this).leak()
+                this.acquired.take_out().leak()
             }
 
             /// Pins the handle, for what wants a `Pin`.

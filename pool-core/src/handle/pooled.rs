@@ -81,6 +81,12 @@ impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
     }
 }
 
+impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
+    pub(crate) fn address(this: &Self) -> usize {
+        this.acquired.object().address()
+    }
+}
+
 impl<T, L: Recycle<T> + ?Sized> Deref for Pooled<T, L> {
     type Target = T;
 

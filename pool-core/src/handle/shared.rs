@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Handles of what foreign code passed through are made again.
 
 use std::ops::Deref;
-use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 
 use super::Pooled;
 use super::forward::forward_to_object;
@@ -120,7 +120,8 @@ impl<T, L: Recycle<T> + ?Sized> SharedPooled<T, L> {
         T: Clone + Send,
     {
         if !this.counted.is_unique() {
-            let copy = match Self::pool(this).and_then(|pool| pool.entry().ok()) {
+            let caller = Location::caller();
+            let copy = match Self::pool(this).and_then(|pool| pool.entry_for(caller).ok()) {
                 Some(Entry::Idle(mut copy)) => {
                     copy.clone_from(&**this);
                     copy

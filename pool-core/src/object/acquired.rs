@@ -30,6 +30,13 @@ impl<T, P: ObjectPool<T>> Acquired<T, P> {
         unsafe { ManuallyDrop::take(&mut this.object) }
     }
 
+    /// The object, which is not to come back by a release.
+    pub(crate) fn take_out(self) -> Object<T, P> {
+        let object = self.into_object();
+        object.pool().end_hold(object.address());
+        object
+    }
+
     #[inline(always)]
     pub(crate) fn object(&self) -> &Object<T, P> {
         &self.object

@@ -107,6 +107,10 @@ pub(crate) unsafe trait ObjectPool<T>: Sized {
     /// Counts an object that another was created in the place of.
     fn count_remade(&self);
 
+    /// Notes that nobody holds the object, or the place for one, at this address any more: it is about to be given back.
+    #[inline(always)]
+    fn end_hold(&self, _address: usize) {}
+
     /// A vacant block, growing the pool if there is none.
     fn take_block(&self) -> Block<T>;
 

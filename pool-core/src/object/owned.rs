@@ -82,6 +82,11 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
         self.block.value().as_ptr()
     }
 
+    /// The address of the object, as a number.
+    pub(crate) fn address(&self) -> usize {
+        self.block.value().addr().get()
+    }
+
     /// The address of the object, which goes with its ownership.
     pub(crate) fn into_raw(self) -> *mut T {
         self.into_block().value().as_ptr()
@@ -233,7 +238,7 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
         // SAFETY: the block holds the object's value, and is vacant from here on.
         let value = unsafe { block.value().read() };
         // SAFETY: vacant since just now, and the object's permit goes with it.
-        drop(unsafe { Vacancy::<T, P>::of_block(block) });
+        unsafe { Vacancy::<T, P>::of_block(block) }.give_back();
         value
     }
 
@@ -293,7 +298,7 @@ impl<T, P: ObjectPool<T>> Drop for Object<T, P> {
 #[inline(never)]
 unsafe fn destroy<T, P: ObjectPool<T>>(block: Block<T>) {
     // SAFETY: by contract.
-    drop(unsafe { vacate::<T, P>(block) });
+    unsafe { vacate::<T, P>(block) }.give_back();
 }
 
 impl<T, P: ObjectPool<T>> Deref for Object<T, P> {
@@ -441,6 +446,33 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
         Vacancy { block, permit }
     }
 
+    /// The address of the object to be, as a number.
+    #[cfg(feature = "std")]
+    pub(crate) fn address(&self) -> usize {
+        self.block.value().addr().get()
+    }
+
+    /// Gives back block and permit, which nobody holds.
+    fn give_back(self) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the vacancy is not used again.
+        let _permit = unsafe { (&raw const this.permit).read() };
+        // SAFETY: as above.
+        unsafe { this.return_block() };
+    }
+
+    /// # Safety
+    ///
+    /// The block is not used again.
+    unsafe fn return_block(&self) {
+        // SAFETY: by contract.
+        let block = unsafe { self.block.duplicate() };
+        // SAFETY: the permit keeps the pool alive.
+        let pool = unsafe { self.permit.pool.as_ref() };
+        // SAFETY: `take_block` of this pool gave it, and it is vacant.
+        unsafe { pool.return_block(block) };
+    }
+
     /// Creates an object in the block.
     ///
     /// # Panics
@@ -484,11 +516,10 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
 impl<T, P: ObjectPool<T>> Drop for Vacancy<T, P> {
     /// Gives back the block; the permit follows by itself.
     fn drop(&mut self) {
-        // SAFETY: the vacancy is not used after its drop.
-        let block = unsafe { self.block.duplicate() };
         // SAFETY: the permit keeps the pool alive.
         let pool = unsafe { self.permit.pool.as_ref() };
-        // SAFETY: `take_block` of this pool gave it, and it is vacant.
-        unsafe { pool.return_block(block) };
+        pool.end_hold(self.block.value().addr().get());
+        // SAFETY: the vacancy is not used after its drop.
+        unsafe { self.return_block() };
     }
 }

@@ -7,7 +7,7 @@
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use super::{ErasedObject, ObjectWord, erase_all, unerase_all};
+use super::{ErasedObject, Object, ObjectWord, erase_all, unerase_all};
 use crate::config::ResetOn;
 use crate::lifecycle::Recycle;
 use crate::local::hit;
@@ -59,6 +59,12 @@ pub(crate) fn to_queue<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
 /// [`release`] to a `Heap`.
 pub(crate) fn to_nowhere<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     drop(object.reset());
+}
+
+/// [`release`] to a pool that tracks who holds its objects.
+pub(crate) fn to_tracking<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
+    object.pool().end_holds([object.address()]);
+    to_any(object);
 }
 
 /// [`release`] to any pool.
@@ -118,7 +124,7 @@ unsafe fn release_parts<T, L: Recycle<T> + ?Sized>(
         return;
     };
     let (pool_ptr, pool_id) = (first.pool_ptr(), first.block().pool_id());
-    let resets = first.pool().reset_on() == ResetOn::Release;
+    let resets = first.pool().has_hits();
     let (reusable, other) = reset_run(&mut objects, pool_ptr, resets);
     // SAFETY: the id is that of the pool's backend, which the objects keep alive until they are put.
     let objects = match unsafe { hit::slot_at_hand(pool_id) } {
@@ -132,17 +138,24 @@ unsafe fn release_parts<T, L: Recycle<T> + ?Sized>(
     release_many_slow(pool_ptr, objects, resets, reusable, other);
 }
 
-/// [`release_many`] to a pool that `resets` or not, where the first `reusable` are reset and what is with the
-/// next is known. The objects that are reset are of the pool at `pool_ptr`.
+/// [`release_many`] to a pool that has hits or not. If it has, the first `reusable` are reset and what is with the
+/// next is known; if not, nothing was done yet. The first object is of the pool at `pool_ptr`.
 #[cold]
 #[inline(never)]
 fn release_many_slow<T, L: Recycle<T> + ?Sized>(
     pool_ptr: NonNull<Shared<T, L>>,
     mut objects: Vec<SharedObject<T, L>>,
-    resets: bool,
+    mut resets: bool,
     mut reusable: usize,
     mut other: Option<Other>,
 ) {
+    if !resets {
+        // SAFETY: the first object keeps the pool alive.
+        let pool = unsafe { pool_ptr.as_ref() };
+        pool.end_holds(objects.iter().map(Object::address));
+        resets = pool.reset_on() == ResetOn::Release;
+        (reusable, other) = reset_run(&mut objects, pool_ptr, resets);
+    }
     let mut panics = FirstPanic::default();
     while let Some(which) = other {
         let object = objects.swap_remove(reusable);

@@ -110,7 +110,9 @@ pub fn describe_metrics() {
     );
 }
 
-fn record(name: Option<&str>, capacity: Option<usize>, stats: &Stats) {
+/// Hands the counts of a pool on. Of one without a bound, the recorder hears so if the pool `was_resized`: it may know an
+/// earlier one, and cannot be told to forget it.
+fn record(name: Option<&str>, was_resized: bool, stats: &Stats) {
     let name = SharedString::from(name.unwrap_or_default().to_owned());
     for (metric, _, value) in GAUGES {
         gauge!(metric, "pool" => name.clone()).set(value(stats) as f64);
@@ -118,8 +120,9 @@ fn record(name: Option<&str>, capacity: Option<usize>, stats: &Stats) {
     for (metric, _, value) in COUNTERS {
         counter!(metric, "pool" => name.clone()).absolute(value(stats) as u64);
     }
-    if let Some(capacity) = capacity {
-        gauge!(CAPACITY, "pool" => name).set(capacity as f64);
+    let unbounded = was_resized.then_some(f64::INFINITY);
+    if let Some(capacity) = stats.capacity.map(|capacity| capacity as f64).or(unbounded) {
+        gauge!(CAPACITY, "pool" => name).set(capacity);
     }
 }
 
@@ -138,7 +141,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// | `pool_objects_cached` | gauge | [`Stats::cached`] |
     /// | `pool_objects_peak` | gauge | [`Stats::peak_live`] |
     /// | `pool_waiting` | gauge | [`Stats::waiting`] |
-    /// | `pool_capacity` | gauge | [`capacity`](Self::capacity), in a pool with a bound |
+    /// | `pool_capacity` | gauge | [`Stats::capacity`], in a pool with a bound; infinity once it was [lifted](Self::set_capacity) |
     /// | `pool_creations_total` | counter | [`Stats::created`] |
     /// | `pool_destructions_total` | counter | [`Stats::destroyed`] |
     /// | `pool_discards_total` | counter | [`Stats::discarded`] |
@@ -150,13 +153,13 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// [`describe_metrics`] tells the recorder what they mean.
     pub fn record_metrics(&self) {
-        record(self.name(), self.capacity(), &self.stats());
+        record(self.name(), self.was_resized(), &self.stats());
     }
 }
 
 impl<T, L: Recycle<T> + ?Sized> unsync::Pool<T, L> {
     /// As [`pool_core::Pool::record_metrics`](Pool::record_metrics).
     pub fn record_metrics(&self) {
-        record(self.name(), self.capacity(), &self.stats());
+        record(self.name(), false, &self.stats());
     }
 }

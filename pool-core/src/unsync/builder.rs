@@ -31,12 +31,13 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
     }
 
     /// Makes each choice that `config` makes, as if by its setter. What it says about backend,
-    /// batches and waiters does not concern a pool for one thread, and is left out.
+    /// batches, waiters and holders does not concern a pool for one thread, and is left out.
     pub fn apply(mut self, config: &PoolConfig) -> Self {
         self.choices.apply(&PoolConfig {
             backend: None,
             batch_size: None,
             max_waiting: None,
+            track_holders: None,
             ..config.clone()
         });
         self

@@ -4,6 +4,9 @@
 //! handles can leave the thread, and that is checked when the program is compiled. An acquire is a
 //! pop from a vector, a drop a push.
 //!
+//! It does not track who holds its objects, as [`pool_core::Builder::track_holders`](crate::Builder::track_holders) has
+//! it: it has no clock without `std`, and whoever holds one is on this thread's stack or in its data.
+//!
 //! # Examples
 //!
 //! ```

@@ -167,7 +167,7 @@ fn a_mistake_is_told_with_its_field_and_its_remedy() {
         (
             "capacty = 10",
             "unknown field `capacty`, expected one of `backend`, `batch_size`, `capacity`, \
-             `prefill`, `grow_by`, `max_idle`, `max_waiting`, `reset_on`, `name`",
+             `prefill`, `grow_by`, `max_idle`, `max_waiting`, `track_holders`, `reset_on`, `name`",
         ),
     ] {
         let told = mistake(file);

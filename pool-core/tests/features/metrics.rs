@@ -82,6 +82,14 @@ fn stats_are_recorded_when_asked_for() {
         let recorded = look(&snapshotter).remove("orders").unwrap();
         assert_eq!(recorded["pool_objects_in_use"], 0.0);
         assert_eq!(recorded["pool_destructions_total"], 3.0);
+
+        // A bound that is moved, and one that is lifted.
+        for (capacity, expected) in [(Some(7), 7.0), (None, f64::INFINITY)] {
+            pool.set_capacity(capacity);
+            pool.record_metrics();
+            let recorded = look(&snapshotter).remove("orders").unwrap();
+            assert_eq!(recorded["pool_capacity"], expected);
+        }
     });
 }
 

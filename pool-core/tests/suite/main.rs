@@ -17,6 +17,8 @@ mod entry;
 #[cfg(feature = "async")]
 mod executors;
 mod handles;
+#[cfg(feature = "async")]
+mod holders;
 mod idle_data;
 mod like_box;
 mod memory;

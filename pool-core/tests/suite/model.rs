@@ -61,6 +61,10 @@ enum Op {
     AcquireTimeout,
     TryAcquireMany(usize),
     AcquireMany(usize),
+    /// Asks for so many, and leaves if it would have to wait.
+    LeaveQueue(usize),
+    /// Fills the place that it may get, or gives it up.
+    Enter(bool),
     // What is done to the handle, burst or shared handle of this number, counted round.
     Drop(usize),
     Detach(usize),
@@ -118,6 +122,7 @@ fn op_of_one_thread() -> impl Strategy<Value = Op> {
         4 => Just(Op::TryAcquireIdle),
         6 => (0_usize..25).prop_map(Op::TryAcquireMany),
         6 => (0_usize..25).prop_map(Op::AcquireMany),
+        6 => any::<bool>().prop_map(Op::Enter),
         3 => any::<usize>().prop_map(Op::Split),
         30 => any::<usize>().prop_map(Op::Drop),
         2 => any::<usize>().prop_map(Op::Detach),
@@ -138,6 +143,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         90 => op_of_one_thread(),
         2 => Just(Op::AcquireTimeout),
+        4 => (1_usize..25).prop_map(Op::LeaveQueue),
         3 => Just(Op::Flush),
         2 => (1_usize..5).prop_map(Op::Retain),
         2 => proptest::option::of(0_usize..40).prop_map(Op::SetCapacity),
@@ -173,6 +179,13 @@ trait Subject: Clone {
     fn acquire_timeout(&self, timeout: Duration) -> Result<Self::Handle, AcquireError>;
     fn acquire_many(&self, n: usize) -> Self::Burst;
     fn try_acquire_many(&self, n: usize) -> Result<Self::Burst, AcquireError>;
+    /// `None`, if it would have to wait.
+    fn acquire_many_or_leave(&self, n: usize) -> Option<Result<Self::Burst, AcquireError>>;
+    /// `None`, if a place was given up because `make` made nothing.
+    fn enter(
+        &self,
+        make: impl FnOnce() -> Option<Counted>,
+    ) -> Result<Option<Self::Handle>, AcquireError>;
     fn attach(&self, value: Counted) -> Result<Self::Handle, AttachError<Counted>>;
     fn reserve(&self, n: usize) -> usize;
     fn flush(&self);
@@ -210,6 +223,14 @@ macro_rules! same_words {
         }
         fn try_acquire_many(&self, n: usize) -> Result<Self::Burst, AcquireError> {
             self.try_acquire_many(n)
+        }
+        fn enter(
+            &self,
+            make: impl FnOnce() -> Option<Counted>,
+        ) -> Result<Option<Self::Handle>, AcquireError> {
+            let make = || make().ok_or(());
+            self.try_entry()
+                .map(|entry| entry.or_try_insert_with(make).ok())
         }
         fn attach(&self, value: Counted) -> Result<Self::Handle, AttachError<Counted>> {
             self.attach(value)
@@ -261,6 +282,23 @@ impl Subject for Pool<Counted, Frugal> {
     fn acquire_timeout(&self, timeout: Duration) -> Result<Self::Handle, AcquireError> {
         self.acquire_timeout(timeout)
     }
+    #[cfg(feature = "async")]
+    fn acquire_many_or_leave(&self, n: usize) -> Option<Result<Self::Burst, AcquireError>> {
+        use std::task::{Context, Poll, Waker};
+
+        let acquire = std::pin::pin!(self.acquire_many_async(n));
+        match acquire.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(got) => Some(got),
+            Poll::Pending => None,
+        }
+    }
+    #[cfg(not(feature = "async"))]
+    fn acquire_many_or_leave(&self, n: usize) -> Option<Result<Self::Burst, AcquireError>> {
+        match self.acquire_many_timeout(n, Duration::ZERO) {
+            Err(AcquireError::Timeout) => None,
+            got => Some(got),
+        }
+    }
     fn flush(&self) {
         self.flush();
     }
@@ -287,6 +325,9 @@ impl Subject for unsync::Pool<Counted, Frugal> {
     same_words! {}
 
     fn acquire_timeout(&self, _timeout: Duration) -> Result<Self::Handle, AcquireError> {
+        unreachable!("a thread does not wait for itself")
+    }
+    fn acquire_many_or_leave(&self, _n: usize) -> Option<Result<Self::Burst, AcquireError>> {
         unreachable!("a thread does not wait for itself")
     }
     fn flush(&self) {
@@ -327,6 +368,8 @@ struct Model {
     closed: bool,
     /// Objects made outside and refused.
     refused: usize,
+    /// Places for objects that were given up.
+    given_up: usize,
 }
 
 impl Model {
@@ -344,6 +387,7 @@ impl Model {
             waits: 0,
             closed: false,
             refused: 0,
+            given_up: 0,
         }
     }
 
@@ -630,6 +674,45 @@ impl<S: Subject> Run<S> {
                     self.hold_burst(n, burst);
                 }
             }
+            Op::LeaveQueue(n) => {
+                let mut expected = Some(self.model.acquire(n, true));
+                if expected == Some(Err(AcquireError::Exhausted)) && n <= self.model.capacity {
+                    self.model.waits += 1;
+                    // What room there was it has taken, and given back.
+                    let room = self.model.capacity.saturating_sub(self.model.live());
+                    self.model.created += room;
+                    self.model.given_up += room;
+                    expected = None;
+                }
+                self.note(expected);
+                match pool.acquire_many_or_leave(n) {
+                    Some(Ok(burst)) => {
+                        assert_eq!(expected, Some(Ok(())));
+                        self.hold_burst(n, burst);
+                    }
+                    Some(Err(error)) => assert_eq!(expected, Some(Err(error))),
+                    None => assert_eq!(expected, None),
+                }
+            }
+            Op::Enter(fills) => {
+                let created = self.model.created;
+                let expected = self.model.acquire(1, true);
+                self.note(expected);
+                let is_vacant = self.model.created > created;
+                let got = pool.enter(|| fills.then(|| self.tally.object()));
+                match got {
+                    Ok(Some(handle)) => {
+                        assert!(expected.is_ok() && (fills || !is_vacant));
+                        self.hold(handle);
+                    }
+                    Ok(None) => {
+                        assert!(expected.is_ok() && is_vacant && !fills);
+                        self.model.in_use -= 1;
+                        self.model.given_up += 1;
+                    }
+                    Err(error) => assert_eq!(expected, Err(error)),
+                }
+            }
             Op::Attach => {
                 let expected = self.model.attach();
                 self.note(expected);
@@ -708,7 +791,10 @@ impl<S: Subject> Run<S> {
         let model = &self.model;
         assert!(model.surplus() == 0 || model.idle == 0);
         assert_eq!(self.tally.alive(), model.live());
-        assert_eq!(self.tally.created(), model.created + model.refused);
+        assert_eq!(
+            self.tally.created() + model.given_up,
+            model.created + model.refused
+        );
         let Some(pool) = self.pools.first() else {
             return;
         };

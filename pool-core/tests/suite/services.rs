@@ -164,7 +164,8 @@ fn waits_are_counted_and_timed() {
                 AcquireError::Timeout
             );
             let stats = pool.stats();
-            assert!(stats.wait_time >= SHORT, "{backend}: {:?}", stats.wait_time);
+            // (Not as long as the timeout, which begins before the wait does.)
+            assert!(!stats.wait_time.is_zero(), "{backend}");
             let waiter = thread::spawn({
                 let pool = pool.clone();
                 move || drop(pool.acquire())
