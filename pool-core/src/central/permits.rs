@@ -35,9 +35,9 @@ impl Permits {
         }
     }
 
-    /// How many may be taken.
+    /// How many more may be taken; none, while too many are.
     #[inline]
-    fn available(&self) -> usize {
+    pub(crate) fn available(&self) -> usize {
         self.capacity.saturating_sub(self.taken)
     }
 
@@ -91,11 +91,6 @@ impl Permits {
     fn take(&mut self, n: usize) {
         self.taken += n;
         self.peak = self.peak.max(self.taken);
-    }
-
-    /// How many more may be taken.
-    pub(crate) fn left(&self) -> usize {
-        self.capacity - self.taken
     }
 
     /// Returns `n` permits, whose objects are gone or were never created.

@@ -155,7 +155,7 @@ impl Locked<'_> {
         } = &mut *self.state;
         // No slot is active, so what is on the shelf is all.
         if waiters.queued().0 >= self.central.max_waiting
-            && (!waiters.is_empty() || n.saturating_sub(shelf.len()) > permits.left())
+            && (!waiters.is_empty() || n.saturating_sub(shelf.len()) > permits.available())
         {
             *saturated += 1;
             return Err(AcquireError::Saturated);

@@ -154,6 +154,21 @@ fn where_none_may_wait_what_is_there_is_had() {
 }
 
 #[test]
+fn where_none_may_wait_and_too_many_are_out_none_waits() {
+    for backend in Backend::ALL {
+        let builder = Pool::<String>::builder().backend(backend).capacity(2);
+        let pool = builder.max_waiting(0).build().unwrap();
+        let held = pool.acquire_many(2);
+        pool.set_capacity(Some(1));
+        let saturated = Err(AcquireError::Saturated);
+        assert_eq!(pool.acquire_timeout(SHORT).map(drop), saturated);
+        assert_eq!(pool.acquire_many_timeout(1, SHORT).map(drop), saturated);
+        drop(held);
+        assert!(pool.acquire_timeout(LONG).is_ok());
+    }
+}
+
+#[test]
 fn waits_are_counted_and_timed() {
     for backend in Backend::ALL {
         within_reason(move || {

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -273,5 +273,34 @@ fn one_that_is_lowered_while_a_reserve_makes_objects_holds() {
         assert_eq!((pool.in_use(), pool.idle()), (1, 0));
         drop(held);
         assert_eq!(pool.idle(), usize::from(keeps(backend)));
+    });
+}
+
+/// A thread's cache may hold more than the bound allows; what is idle there is found all the same.
+#[test]
+fn one_below_the_batch_size_leaves_nothing_out_of_reach() {
+    on_each(|backend| {
+        let (builder, tally) = counted(backend);
+        let pool = builder.build().unwrap();
+        drop(pool.acquire_many(100));
+        pool.set_capacity(Some(3));
+        let turn = Barrier::new(2);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    drop(pool.acquire_many(3)); // into its cache
+                    turn.wait();
+                    turn.wait();
+                }
+            });
+            for _ in 0..200 {
+                turn.wait();
+                let all: Vec<_> = (0..3).map(|_| pool.try_acquire().unwrap()).collect();
+                assert!(exhausted(&pool));
+                drop(all);
+                turn.wait();
+            }
+        });
+        at_rest_below(&pool, &tally, 3);
     });
 }
