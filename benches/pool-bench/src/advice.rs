@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Entrant, Kind, Pattern};
-use crate::results::{AtBatchSize, Figure, Growth, Latency, Operation, Place};
+use crate::results::{AtBatchSize, AtThreads, Figure, Growth, Latency, Operation, Place};
 use crate::words::{count, nanos, ns};
 
 /// Figures that are closer than this share count as equal: runs differ by as much. So do batch sizes
@@ -42,7 +42,7 @@ pub(crate) struct Advice {
     pub(crate) verdict: Verdict,
     /// The pool that fits best, if one took part.
     pub(crate) pool: Option<Entrant>,
-    /// The reasons, a paragraph each.
+    /// The verdict in a line, then the reasons, a paragraph each.
     pub(crate) text: Vec<String>,
     /// The pool as code, if it is to be used.
     pub(crate) code: Option<String>,
@@ -57,6 +57,8 @@ pub(crate) struct Findings<'a> {
     pub(crate) cores: usize,
     /// Everyone in the case.
     pub(crate) figures: &'a [Figure],
+    /// The same with other numbers of threads.
+    pub(crate) threads: &'a [AtThreads],
     /// The batched pool with other batch sizes.
     pub(crate) batches: &'a [AtBatchSize],
     /// Times of single operations.
@@ -86,23 +88,25 @@ pub(crate) fn advise(findings: &Findings<'_>) -> Advice {
         };
     };
     let batch_size = findings.batch_size(best);
-    let pool = Entrant {
-        batch_size: batch_size.as_ref().map(|&(size, _)| size),
-        ..best.entrant
-    };
-    let verdict = match best.over_box.median <= PAYS {
-        true if best.over_box.upper < 1.0 => Verdict::UsePool,
-        true => Verdict::MeasureAgain,
-        false => Verdict::AllocatePlainly,
+    let best = &findings.with_batch_size(best, batch_size.as_ref().map(|&(size, _)| size));
+    let pool = best.entrant;
+    let over_medians = best.ns.median / plain.ns.median;
+    let verdict = match (best.over_box.median <= PAYS, over_medians <= PAYS) {
+        (true, true) if best.over_box.upper < 1.0 => Verdict::UsePool,
+        (false, false) => Verdict::AllocatePlainly,
+        _ => Verdict::MeasureAgain,
     };
     let pays = verdict == Verdict::UsePool;
     let mut text = vec![match verdict {
-        Verdict::UsePool => findings.why_it_pays(pool, best, plain),
+        Verdict::UsePool => findings.it_pays(best, plain),
         Verdict::MeasureAgain => unclear(best, plain),
-        _ => findings.why_not(best, plain),
+        _ => findings.it_does_not(best, plain),
     }];
     if pays {
+        text.push(findings.why_it_pays(pool));
         text.extend(batch_size.map(|(_, why)| why));
+    } else if verdict == Verdict::AllocatePlainly {
+        text.push(findings.why_not());
     }
     text.extend(findings.own(best, find(Kind::Unsync), find(Kind::Vec)));
     text.extend(findings.next(best));
@@ -155,6 +159,10 @@ impl Findings<'_> {
     /// The batch size to choose, and why, if the best has batches.
     fn batch_size(&self, best: &Figure) -> Option<(usize, String)> {
         let given = best.entrant.batch_size?;
+        if best.entrant.at_once {
+            let why = format!("Batch size {given} is what acquire_many was measured with.");
+            return Some((given, why));
+        }
         let median = |point: &&AtBatchSize| point.ns.median;
         let points = || self.batches.iter();
         let Some(fastest) = points().min_by(|a, b| median(a).total_cmp(&median(b))) else {
@@ -228,7 +236,41 @@ impl Findings<'_> {
         }
     }
 
-    fn why_it_pays(&self, pool: Entrant, best: &Figure, plain: &Figure) -> String {
+    /// The figure of the best with the batch size that is advised.
+    fn with_batch_size(&self, best: &Figure, batch_size: Option<usize>) -> Figure {
+        let other = |point: &&AtBatchSize| Some(point.batch_size) == batch_size;
+        match self.batches.iter().find(other) {
+            Some(point) if batch_size != best.entrant.batch_size => Figure {
+                entrant: Entrant::batched(point.batch_size),
+                ns: point.ns,
+                over_box: point.over_box,
+                millions_a_second: self.case.millions_a_second(point.ns.median),
+                ..*best
+            },
+            _ => best.clone(),
+        }
+    }
+
+    fn it_pays(&self, best: &Figure, plain: &Figure) -> String {
+        let (best_ns, plain_ns) = (best.ns.median, plain.ns.median);
+        let saved = plain_ns - best_ns;
+        // Work that is the same for both, until what is saved is no more than a pool has to save.
+        let room = saved / (1.0 - PAYS) - plain_ns;
+        format!(
+            "A pool pays here: {} takes {} an object and plain allocation {} ({}), so {} are saved. It \
+             would not with {} more of other work an object{}.",
+            in_full(best.entrant),
+            nanos(best_ns),
+            nanos(plain_ns),
+            ratio(best),
+            nanos(saved),
+            nanos(room),
+            self.elsewhere(best.entrant, false)
+                .map_or_else(String::new, |threads| format!(", or with {threads}")),
+        )
+    }
+
+    fn why_it_pays(&self, pool: Entrant) -> String {
         let reason = match pool.kind {
             Kind::Batched => match self.case.pattern {
                 Pattern::SameThread => {
@@ -248,47 +290,65 @@ impl Findings<'_> {
         } else {
             ""
         };
+        format!("Use backend {}{by}: {reason}.", pool.kind.name())
+    }
+
+    fn it_does_not(&self, best: &Figure, plain: &Figure) -> String {
+        let verdict = match best.ns.median < plain.ns.median {
+            true => "hardly less than",
+            false => "no less than",
+        };
+        let change = match self.elsewhere(best.entrant, true) {
+            Some(threads) => format!("It would with {threads}, or if objects owned buffers"),
+            None => "It may if objects own buffers".to_owned(),
+        };
         format!(
-            "Use backend {}{by}: {} an object, where plain allocation takes {} ({:.2} times, quartiles \
-             {:.2} to {:.2}). That is {} saved on each object; {reason}.",
-            pool.kind.name(),
+            "A pool does not pay here: the best, {}, takes {} an object, {verdict} plain allocation with \
+             {} ({}). {change}, or with another allocator.",
+            in_full(best.entrant),
             nanos(best.ns.median),
             nanos(plain.ns.median),
-            best.over_box.median,
-            best.over_box.lower,
-            best.over_box.upper,
-            nanos(plain.ns.median - best.ns.median),
+            ratio(best),
         )
     }
 
-    fn why_not(&self, best: &Figure, plain: &Figure) -> String {
+    fn why_not(&self) -> String {
         let work = if self.case.work > 0 {
             format!(
-                " Most of it is the work between acquire and release ({} tokens a burst), which no \
-                 pool makes shorter.",
+                "Most of it is the work between acquire and release ({} tokens a burst), which no \
+                 pool makes shorter. ",
                 self.case.work
             )
         } else {
             String::new()
         };
-        let least = best.over_box.median < 1.0;
-        let verdict = if least {
-            "hardly less than"
-        } else {
-            "no less than"
-        };
         format!(
-            "A pool does not pay here: the best, {}, takes {} an object, {verdict} plain allocation \
-             with {} ({:.2} times, quartiles {:.2} to {:.2}).{work} Use Box, unless there is \
-             another reason: objects that own buffers (a pool keeps them, and here there are none), \
-             a bound on what is alive, or the worst case below.",
-            best.entrant,
-            nanos(best.ns.median),
-            nanos(plain.ns.median),
-            best.over_box.median,
-            best.over_box.lower,
-            best.over_box.upper,
+            "{work}Use Box, unless there is another reason: objects that own buffers (a pool keeps \
+             them, and here there are none), a bound on what is alive, or the worst case below."
         )
+    }
+
+    /// The numbers of threads with which a pool of the kind pays, or does not, going by the figures.
+    fn elsewhere(&self, pool: Entrant, pays: bool) -> Option<String> {
+        let of = |threads, kind| {
+            let mut points = self.threads.iter();
+            let point = points.find(|at| at.threads == threads && at.entrant.kind == kind);
+            point.map(|at| at.ns.median)
+        };
+        let mut counts: Vec<_> = self.threads.iter().map(|point| point.threads).collect();
+        counts.dedup();
+        counts.retain(|&threads| {
+            let ours = of(threads, pool.kind).zip(of(threads, Kind::Box));
+            let here = threads == self.case.threads;
+            !here && ours.is_some_and(|(ours, plain)| (ours <= plain * PAYS) == pays)
+        });
+        let (last, others) = counts.split_last()?;
+        let others: Vec<_> = others.iter().map(usize::to_string).collect();
+        Some(match (others.len(), last) {
+            (0, 1) => "1 thread".to_owned(),
+            (0, last) => format!("{last} threads"),
+            (_, last) => format!("{} or {last} threads", others.join(", ")),
+        })
     }
 
     /// What a thread would pay for objects that it shares with nobody.
@@ -431,6 +491,26 @@ impl Findings<'_> {
     }
 }
 
+/// A pool with what it was measured with.
+fn in_full(pool: Entrant) -> String {
+    let mut name = format!("backend {}", pool.kind.name());
+    if let Some(batch_size) = pool.batch_size {
+        name += &format!(" with batch size {batch_size}");
+    }
+    if pool.at_once {
+        name += " and acquire_many";
+    }
+    name
+}
+
+fn ratio(figure: &Figure) -> String {
+    let over = figure.over_box;
+    format!(
+        "{:.2} times, quartiles {:.2} to {:.2}",
+        over.median, over.lower, over.upper
+    )
+}
+
 /// Why nothing follows.
 fn unclear(best: &Figure, plain: &Figure) -> String {
     format!(
@@ -522,6 +602,7 @@ mod tests {
         let point = |&(batch_size, nanos): &(usize, f64)| AtBatchSize {
             batch_size,
             ns: spread(nanos),
+            over_box: spread(nanos / 20.0),
             exchanges: 1000.0 / batch_size as f64,
         };
         points.iter().map(point).collect()
@@ -559,6 +640,7 @@ mod tests {
             case,
             cores: 2,
             figures,
+            threads: &[],
             batches,
             latency: &latency(&[]),
             growth: &[],
@@ -586,10 +668,13 @@ mod tests {
         assert_eq!(advice.verdict, Verdict::UsePool);
         assert_eq!(advice.pool, Some(Entrant::batched(64)));
         assert!(
-            says(&advice, "Use backend batched: 4.0 ns an object"),
+            says(
+                &advice,
+                "backend batched with batch size 64 takes 4.0 ns an object and plain allocation 20.0 ns"
+            ),
             "{advice:?}"
         );
-        assert!(says(&advice, "16.0 ns saved"), "{advice:?}");
+        assert!(says(&advice, "so 16.0 ns are saved"), "{advice:?}");
         assert!(
             says(
                 &advice,
@@ -602,6 +687,78 @@ mod tests {
             code.contains("Backend::Batched).batch_size(64).prefill(130)"),
             "{code}"
         );
+    }
+
+    fn at_threads(points: &[(usize, f64, f64)]) -> Vec<AtThreads> {
+        let point = |threads, entrant, nanos| AtThreads {
+            threads,
+            entrant,
+            ns: spread(nanos),
+            millions_a_second: CASE.with_threads(threads).millions_a_second(nanos),
+        };
+        let both = |&(threads, ours, plain): &(usize, f64, f64)| {
+            [
+                point(threads, Entrant::batched(64), ours),
+                point(threads, Entrant::of(Kind::Box), plain),
+            ]
+        };
+        points.iter().flat_map(both).collect()
+    }
+
+    #[test]
+    fn the_first_line_says_what_would_change_the_answer() {
+        let points = [
+            (1, 4.0, 20.0),
+            (2, 4.0, 20.0),
+            (4, 30.0, 31.0),
+            (8, 60.0, 50.0),
+        ];
+        let first = |nanos| {
+            let figures = figures(20.0, &[(Entrant::batched(64), nanos)]);
+            let mut advice = advise(&Findings {
+                case: CASE,
+                cores: 2,
+                figures: &figures,
+                threads: &at_threads(&points),
+                batches: &[],
+                latency: &latency(&[]),
+                growth: &[],
+            });
+            advice.text.swap_remove(0)
+        };
+        // (20 + 140 - 4 - 140) / (20 + 140) is a tenth.
+        assert_eq!(
+            first(4.0),
+            "A pool pays here: backend batched with batch size 64 takes 4.0 ns an object and plain \
+             allocation 20.0 ns (0.20 times, quartiles 0.20 to 0.20), so 16.0 ns are saved. It would \
+             not with 140 ns more of other work an object, or with 4 or 8 threads."
+        );
+        assert_eq!(
+            first(19.0),
+            "A pool does not pay here: the best, backend batched with batch size 64, takes 19.0 ns an \
+             object, hardly less than plain allocation with 20.0 ns (0.95 times, quartiles 0.93 to \
+             0.97). It would with 1 thread, or if objects owned buffers, or with another allocator."
+        );
+    }
+
+    #[test]
+    fn the_figure_quoted_is_that_of_the_batch_size_advised() {
+        let figures = figures(20.0, &[(Entrant::batched(64), 12.0)]);
+        let advice = advice(CASE, &figures, &ladder(&[(64, 12.0), (256, 6.0)]));
+        assert_eq!(advice.pool, Some(Entrant::batched(256)));
+        let first = &advice.text[0];
+        assert!(
+            first.contains("batch size 256 takes 6.0 ns") && first.contains("(0.30 times"),
+            "{first}"
+        );
+    }
+
+    #[test]
+    fn medians_and_ratios_that_disagree_are_no_ground_for_a_verdict() {
+        let mut figures = figures(20.0, &[(Entrant::batched(64), 25.0)]);
+        figures[0].over_box = spread(0.5);
+        let advice = advice(CASE, &figures, &[]);
+        assert_eq!(advice.verdict, Verdict::MeasureAgain);
     }
 
     #[test]
@@ -774,6 +931,7 @@ mod tests {
             case: CASE,
             cores: 2,
             figures: &figures,
+            threads: &[],
             batches: &[],
             latency: &latency(&[Kind::Batched, Kind::Box]),
             growth: &growth,

@@ -125,14 +125,11 @@ fn work(measure: &Measure) -> Result<String, Failure> {
 fn measured(plan: &Plan) -> Results {
     let bar = Bar::new();
     let time = |share: f64| Duration::from_secs_f64(plan.seconds * share);
-    let figures = bar.during("the case", 0.0, 0.3, |progress| {
-        measure::figures(plan, time(0.3), progress)
+    let (figures, batches) = bar.during("the case", 0.0, 0.4, |progress| {
+        measure::figures(plan, time(0.4), progress)
     });
-    let threads = bar.during("threads", 0.3, 0.25, |progress| {
-        measure::at_threads(plan, time(0.25), progress)
-    });
-    let batches = bar.during("batch sizes", 0.55, 0.1, |progress| {
-        measure::at_batch_sizes(plan, time(0.1), progress)
+    let threads = bar.during("threads", 0.4, 0.25, |progress| {
+        measure::at_threads(plan, &figures, time(0.25), progress)
     });
     let latency = bar.during("latency", 0.65, 0.25, |progress| {
         latency::latency(plan, time(0.25), progress)
@@ -144,6 +141,7 @@ fn measured(plan: &Plan) -> Results {
         case: plan.case,
         cores: cores(),
         figures: &figures,
+        threads: &threads,
         batches: &batches,
         latency: &latency,
         growth: &growth,
@@ -175,7 +173,14 @@ fn command_line() -> String {
 /// What the terminal shows.
 fn text(results: &Results) -> String {
     let latency = &results.latency;
-    let mut text = format!("{}\n{}\n\n", results.case, results.circumstances);
+    let Advice {
+        text: said, code, ..
+    } = &results.advice;
+    let (verdict, reasons) = said.split_first().expect("there is always a verdict");
+    let mut text = format!(
+        "{verdict}\n\n{}\n{}\n\n",
+        results.case, results.circumstances
+    );
     let tables: Vec<Table> = vec![
         table::figures(results),
         table::threads(results),
@@ -202,11 +207,6 @@ fn text(results: &Results) -> String {
         text += &format!("{table}\n");
     }
     text += "Advice\n";
-    let Advice {
-        text: reasons,
-        code,
-        ..
-    } = &results.advice;
     for reason in reasons {
         for line in wrapped(reason, 96) {
             text += &format!("  {line}\n");

@@ -70,14 +70,20 @@ fn contest(sides: &mut [Side], time: Duration, progress: &dyn Fn(f64)) -> Vec<Ta
     taken
 }
 
-/// Every contender in the case.
-pub(crate) fn figures(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) -> Vec<Figure> {
-    let (mut sides, _) = sides(plan.case, &plan.entrants);
+/// Every contender in the case, and the batched pool with every batch size: one contest, so that each
+/// has one figure, which all that is said and drawn of it rests on.
+pub(crate) fn figures(
+    plan: &Plan,
+    time: Duration,
+    progress: &dyn Fn(f64),
+) -> (Vec<Figure>, Vec<AtBatchSize>) {
+    let mut all = plan.entrants.clone();
+    let ladder = plan.batch_sizes.iter().copied().map(Entrant::batched);
+    all.extend(ladder.filter(|entrant| !plan.entrants.contains(entrant)));
+    let (mut sides, counts) = sides(plan.case, &all);
     let taken = contest(&mut sides, time, progress);
-    let plain = plan
-        .entrants
-        .iter()
-        .position(|entrant| entrant.kind == Kind::Box);
+    let at = |entrant: Entrant| all.iter().position(|&other| other == entrant);
+    let plain = at(Entrant::of(Kind::Box));
     let plain = &taken[plain.expect("the control without a pool is always there")];
     let figure = |(&entrant, side): (&Entrant, &Taken)| {
         let (mut figures, left_out) = side.figures();
@@ -92,22 +98,48 @@ pub(crate) fn figures(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) -> Ve
             left_out,
         }
     };
-    plan.entrants.iter().zip(&taken).map(figure).collect()
+    let mut figures: Vec<_> = all.iter().zip(&taken).map(figure).collect();
+    let batches = plan.batch_sizes.iter().map(|&batch_size| {
+        let at = at(Entrant::batched(batch_size)).expect("it took part");
+        let counts = counts[at].as_ref().expect("threads share the pool");
+        AtBatchSize {
+            batch_size,
+            ns: figures[at].ns,
+            over_box: figures[at].over_box,
+            exchanges: exchanges(plan.case, &mut sides[at], counts),
+        }
+    });
+    let batches = batches.collect();
+    figures.truncate(plan.entrants.len());
+    (figures, batches)
 }
 
-/// One contender of each kind with every number of threads.
-pub(crate) fn at_threads(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) -> Vec<AtThreads> {
+/// One contender of each kind with every number of threads; with the case's own, its figure.
+pub(crate) fn at_threads(
+    plan: &Plan,
+    figures: &[Figure],
+    time: Duration,
+    progress: &dyn Fn(f64),
+) -> Vec<AtThreads> {
     let entrants = plan.one_of_each();
-    let mut points = Vec::new();
-    let steps = plan.threads.len();
-    for (step, &threads) in plan.threads.iter().enumerate() {
+    let others = plan.threads.iter().filter(|&&n| n != plan.case.threads);
+    let steps = others.count().max(1);
+    let (mut points, mut step) = (Vec::new(), 0_usize);
+    for &threads in &plan.threads {
         let case = plan.case.with_threads(threads);
-        let (mut sides, _) = sides(case, &entrants);
-        let taken = contest(&mut sides, time / steps as u32, &|share| {
-            progress((step as f64 + share) / steps as f64);
-        });
-        for (&entrant, taken) in entrants.iter().zip(&taken) {
-            let ns = taken.spread();
+        let spreads: Vec<Spread> = if threads == plan.case.threads {
+            let known = |entrant: &Entrant| figures.iter().find(|own| own.entrant == *entrant);
+            let known = entrants.iter().map(known);
+            known.map(|own| own.expect("it took part").ns).collect()
+        } else {
+            let (mut sides, _) = sides(case, &entrants);
+            let taken = contest(&mut sides, time / steps as u32, &|share| {
+                progress((step as f64 + share) / steps as f64);
+            });
+            step += 1;
+            taken.iter().map(Taken::spread).collect()
+        };
+        for (&entrant, ns) in entrants.iter().zip(spreads) {
             points.push(AtThreads {
                 threads,
                 entrant,
@@ -115,35 +147,6 @@ pub(crate) fn at_threads(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) ->
                 millions_a_second: case.millions_a_second(ns.median),
             });
         }
-    }
-    points
-}
-
-/// The batched pool with every batch size.
-pub(crate) fn at_batch_sizes(
-    plan: &Plan,
-    time: Duration,
-    progress: &dyn Fn(f64),
-) -> Vec<AtBatchSize> {
-    if plan.batch_sizes.is_empty() {
-        return Vec::new();
-    }
-    let entrants: Vec<_> = plan
-        .batch_sizes
-        .iter()
-        .copied()
-        .map(Entrant::batched)
-        .collect();
-    let (mut sides, counts) = sides(plan.case, &entrants);
-    let taken = contest(&mut sides, time, progress);
-    let mut points = Vec::new();
-    for (at, &batch_size) in plan.batch_sizes.iter().enumerate() {
-        let counts = counts[at].as_ref().expect("threads share the pool");
-        points.push(AtBatchSize {
-            batch_size,
-            ns: taken[at].spread(),
-            exchanges: exchanges(plan.case, &mut sides[at], counts),
-        });
     }
     points
 }

@@ -88,6 +88,8 @@ pub(crate) struct AtBatchSize {
     pub(crate) batch_size: usize,
     /// As in [`Figure`].
     pub(crate) ns: Spread,
+    /// As in [`Figure`].
+    pub(crate) over_box: Spread,
     /// Visits to the depot, per thousand objects.
     pub(crate) exchanges: f64,
 }

@@ -165,6 +165,26 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
     for part in ["threads", "batches", "growth"] {
         assert!(!results[part].as_array().unwrap().is_empty(), "no {part}");
     }
+    // What is shown in several places was measured once.
+    let case = |entrant: &Value| {
+        let figures = results["figures"].as_array().unwrap();
+        let figure = figures.iter().find(|figure| figure["entrant"] == *entrant);
+        figure.expect("it took part")["ns"].clone()
+    };
+    for point in results["threads"].as_array().unwrap() {
+        if point["threads"] == 2 {
+            assert_eq!(point["ns"], case(&point["entrant"]));
+        }
+    }
+    let batches = results["batches"].as_array().unwrap();
+    let own = batches.iter().find(|point| point["batch_size"] == 64);
+    assert_eq!(
+        own.expect("it took part")["ns"],
+        case(&results["figures"][0]["entrant"])
+    );
+    let verdict = results["advice"]["text"][0].as_str().unwrap();
+    assert!(stdout(&output).starts_with(verdict), "{}", stdout(&output));
+
     let places = results["latency"]["series"].as_array().unwrap();
     for place in [
         "steady",
