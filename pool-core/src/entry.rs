@@ -24,6 +24,7 @@ $(#[$example])*
             /// # Panics
             ///
             /// If `make` does; its place goes back to the pool then.
+            #[must_use = "dropped at once, it is given back at once"]
             pub fn or_insert_with(self, make: impl FnOnce() -> T) -> Pooled<T, L> {
                 match self {
                     Entry::Idle(handle) => handle,
@@ -124,6 +125,7 @@ $(#[$example])*
 
         impl<T, L: Recycle<T> + ?Sized> VacantEntry<T, L> {
             /// Puts `value` into the pool, as an object in use.
+            #[must_use = "dropped at once, it is given back at once"]
             pub fn insert(self, value: T) -> Pooled<T, L> {
                 Pooled::new(self.vacancy.adopt(value))
             }
@@ -134,6 +136,7 @@ $(#[$example])*
             /// # Panics
             ///
             /// If `make` does, or returns the [`Ready`] of another place. The place goes back to the pool then.
+            #[must_use = "dropped at once, it is given back at once"]
             pub fn insert_with(
                 self,
                 make: impl for<'a> FnOnce(Place<'a, T>) -> Ready<'a, T>,
