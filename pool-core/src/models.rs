@@ -1521,7 +1521,9 @@ fn an_owner_that_is_asked_twice() {
         let askers = [asker(&slots), asker(&slots)];
         add_one(&slots);
         add_one(&slots);
-        askers.map(|asker| asker.join().unwrap());
+        for asker in askers {
+            asker.join().unwrap();
+        }
         slots.shared.lock().slots.ask_all();
         come_by(&slots);
         assert_eq!(handed_over(&slots), 3);
@@ -1603,6 +1605,7 @@ fn a_waiter_is_served_by_a_thread_that_ends() {
                 })
             };
             drop(pool.acquire());
+            pool.flush(); // The other may wait for it.
             ends.join().unwrap();
             assert_eq!(pool.stats().revocations, 0);
         });

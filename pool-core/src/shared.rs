@@ -235,11 +235,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     pub(crate) fn put_many(&self, objects: Vec<Object<T, Self>>) -> Vec<Object<T, Self>> {
         let rejected = self.central.put_many(erase_all(objects));
         // SAFETY: erased just now, and refused.
-        let rejected: Vec<_> = unsafe { unerase_all(rejected) };
-        if !rejected.is_empty() {
-            self.destroy_unwanted();
-        }
-        rejected
+        unsafe { unerase_all(rejected) }
     }
 
     /// Objects that the backend gave out to be destroyed, with their types.
@@ -350,6 +346,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
             }
         }
         drop(inspection);
+        panics.catch(|| self.destroy_unwanted());
         if destroyed > 0 {
             self.free_memory(destroyed);
         }

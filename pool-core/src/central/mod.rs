@@ -209,7 +209,8 @@ impl Central {
         self.slots.find_or_register(|| {
             let pool = self.this.upgrade();
             let pool = pool.expect("the caller keeps the pool alive");
-            (self.lock().register(), pool)
+            // Wakes nobody: the thread's registry is in use here, and a waker may use the pool.
+            (self.lock_only().register(), pool)
         })
     }
 

@@ -370,11 +370,9 @@ impl<S> SlotKey<S> {
 
     /// The calling thread's slot, if it has one.
     pub(crate) fn find(&self) -> Option<OwnSlot<'_, S>> {
-        self.at_hand().or_else(|| {
-            let address = registry::find(self.pool)?;
-            // SAFETY: as in `at_hand`; registered under the pool's id.
-            Some(unsafe { own_at(address) })
-        })
+        let address = registry::find(self.pool)?;
+        // SAFETY: as in `at_hand`; registered under the pool's id.
+        Some(unsafe { own_at(address) })
     }
 
     /// The calling thread's slot: the slot it has, or else a slot that `register` makes. `None` for the key of

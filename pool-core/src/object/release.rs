@@ -96,8 +96,10 @@ fn put_back<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
 #[cold]
 #[inline(never)]
 fn destroy<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
-    object.pool().destroy_unwanted();
-    drop(object);
+    let mut panics = FirstPanic::default();
+    panics.catch(|| object.pool().destroy_unwanted());
+    panics.catch(|| drop(object));
+    panics.resume();
 }
 
 /// [`release`] of the objects of a burst at once, of one pool unless the user has exchanged some.
@@ -177,7 +179,11 @@ fn release_many_slow<T, L: Recycle<T> + ?Sized>(
         // SAFETY: the objects that are left are of this pool, and keep it alive until they are put; it is not
         // touched after that (LIFE-TAIL).
         let pool = unsafe { pool_ptr.as_ref() };
-        for object in pool.put_many(objects) {
+        let rejected = pool.put_many(objects);
+        if !rejected.is_empty() {
+            panics.catch(|| pool.destroy_unwanted());
+        }
+        for object in rejected {
             panics.catch(|| drop(object));
         }
     }
