@@ -65,6 +65,8 @@ struct Message {
 
 /// Objects made at the start, and made up for by the housekeeper.
 const PREFILL: usize = 256;
+/// What the housekeeper leaves idle at most.
+const MOST_IDLE: usize = 2 * PREFILL;
 /// Threads whose first message is timed, one after the other.
 const NEW_THREADS: usize = 31;
 
@@ -195,7 +197,7 @@ fn keep_house(args: &Args, pool: &Pool<Message>, cores: &[CoreId], done: &Atomic
     while !done.load(Ordering::Relaxed) {
         pool.reserve(PREFILL);
         thread::sleep(Duration::from_micros(args.every));
-        pool.trim(PREFILL / 2);
+        pool.trim(MOST_IDLE);
         thread::sleep(Duration::from_micros(args.every));
     }
 }

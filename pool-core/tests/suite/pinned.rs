@@ -218,7 +218,7 @@ fn a_waiter_is_served_by_a_thread_that_comes_by_or_ends() {
                     }
                     match ends {
                         false => worker.does(|pool| drop(pool.acquire())),
-                        true => worker.does(|pool| pool.flush()),
+                        true => worker.does(Pool::flush),
                     }
                 });
             });
