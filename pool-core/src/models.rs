@@ -100,9 +100,7 @@ fn add_one(pool: &std::sync::Arc<Sum>) {
         return;
     }
     let mut shared = pool.shared.lock();
-    if let Some(own) = own
-        && !shared.closed
-    {
+    if let Some(own) = own.filter(|_| !shared.closed) {
         if !shared.slots.is_active(own) {
             shared.slots.activate(own);
         }
