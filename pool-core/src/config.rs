@@ -161,8 +161,8 @@ pub enum Recall {
     /// The capacity is never exceeded. But what lies in the cache of a thread that has not come by is out of reach:
     /// `Exhausted` may be said meanwhile, a waiter waits for the thread (an object that was put back at the very
     /// moment at which the waiter came included), [`Pool::wait_idle`](crate::Pool::wait_idle) takes it for in use,
-    /// and a trim, a drain, a `retain` or a `close` does not see it. A closed pool drops such objects when the thread
-    /// comes by. Near `max_idle`, a cache counts as full until it is handed over. A thread that is about to be quiet
+    /// and a trim, a drain, a `retain` or a `close` does not see it. What a closed pool or a lower bound has no use for is
+    /// dropped by the next acquire, release, `flush` or `wait_idle` after its thread came by or ended. Near `max_idle`, a cache counts as full until it is handed over. A thread that is about to be quiet
     /// calls [`Pool::flush`](crate::Pool::flush).
     ///
     /// Two events interrupt all the same, if a thread has something in its cache then: the drop of the last

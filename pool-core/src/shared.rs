@@ -263,7 +263,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     pub(crate) fn lacks(&self, n: usize) -> usize {
         let missing = self.central.lacks(n);
         self.emit_revocations();
-        self.destroy_unwanted();
+        self.destroy_unwanted(0);
         missing
     }
 
@@ -346,7 +346,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
             }
         }
         drop(inspection);
-        panics.catch(|| self.destroy_unwanted());
+        panics.catch(|| self.destroy_unwanted(0));
         if destroyed > 0 {
             self.free_memory(destroyed);
         }
@@ -388,40 +388,41 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
             let not_wanted = Reclaimed::new(self.put_many(granted.into_vec()));
             panics.catch(|| drop(not_wanted));
         }
-        self.destroy_surplus(&mut panics);
+        self.destroy_surplus(0, &mut panics);
         panics.resume();
     }
 
-    /// Destroys the idle objects beyond the bound.
-    fn destroy_surplus(&self, panics: &mut FirstPanic) {
+    /// Destroys the idle objects beyond the bound, but for as many as the caller was `refused` and destroys next.
+    fn destroy_surplus(&self, refused: usize, panics: &mut FirstPanic) {
         let mut some = Vec::new();
-        while self.central.take_surplus(&mut some) {
+        while self.central.take_surplus(&mut some, refused) {
             // SAFETY: they came out of `central`.
             let some = unsafe { Shared::<T, L>::reclaimed(mem::take(&mut some)) };
             panics.catch(|| drop(some));
         }
     }
 
-    /// Destroys what threads have handed over to a pool that is closed, or beyond its bound.
+    /// Destroys what threads have handed over to a pool that is closed, or beyond its bound, of which the caller destroys
+    /// as many next as it was `refused`.
     ///
     /// # Panics
     ///
     /// If the drop of a `T` does, after all of that.
     #[inline]
-    pub(crate) fn destroy_unwanted(&self) {
+    pub(crate) fn destroy_unwanted(&self, refused: usize) {
         if self.central.take_has_unwanted() {
-            self.destroy_unwanted_slow();
+            self.destroy_unwanted_slow(refused);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn destroy_unwanted_slow(&self) {
+    fn destroy_unwanted_slow(&self, refused: usize) {
         let mut panics = FirstPanic::default();
         if self.is_closed() {
             self.destroy_excess(TrimTarget::AtMost(0), &mut panics);
         } else {
-            self.destroy_surplus(&mut panics);
+            self.destroy_surplus(refused, &mut panics);
         }
         panics.resume();
     }
@@ -460,6 +461,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     pub(crate) fn wait_idle(&self, deadline: Option<Instant>) -> Result<(), usize> {
         let waited = self.central.wait_idle(deadline);
         self.emit_revocations();
+        self.destroy_unwanted(0);
         waited
     }
 
@@ -467,6 +469,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     pub(crate) fn poll_idle(&self, waiter: &mut Option<IdleWaiterId>, waker: &Waker) -> Poll<()> {
         let polled = self.central.poll_idle(waiter, waker);
         self.emit_revocations();
+        self.destroy_unwanted(0);
         polled
     }
 
@@ -487,7 +490,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     /// Puts what the calling thread keeps where every thread finds it.
     pub(crate) fn flush(&self) {
         self.central.flush();
-        self.destroy_unwanted();
+        self.destroy_unwanted(0);
     }
 
     pub(crate) fn counts(&self) -> Counts {
@@ -590,17 +593,16 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
     pub(crate) fn take(&self, missed: Miss<'_>, create: bool) -> Taken<T, L> {
         let taken = self.central.take(missed, create);
         self.emit_revocations();
-        match taken {
+        let taken = match taken {
             // SAFETY: it came out of `central`, which keeps no copy.
             central::Taken::Idle(erased) => Taken::Idle(unsafe { Object::from_erased(erased) }),
             // SAFETY: given out just now.
             central::Taken::Permit => Taken::Permit(unsafe { Permit::new(self.as_ptr()) }),
             central::Taken::Exhausted => Taken::Exhausted,
-            central::Taken::Closed => {
-                self.destroy_unwanted();
-                Taken::Closed
-            }
-        }
+            central::Taken::Closed => Taken::Closed,
+        };
+        self.destroy_unwanted(0);
+        taken
     }
 
     /// Takes `n` objects at once, or none.
@@ -613,17 +615,17 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         let taken = taken.map(|erased| unsafe { self.taken_many(n, erased) });
         // SAFETY: they came out of `central`.
         drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
-        if taken.is_err() {
-            self.destroy_unwanted();
-        }
+        self.destroy_unwanted(0);
         taken
     }
 
     /// A permit to create one object, whether or not one is idle.
     pub(crate) fn try_acquire_permit(&self) -> Result<Permit<T, Shared<T, L>>, AcquireError> {
-        self.central.acquire_permit()?;
+        let acquired = self.central.acquire_permit();
         // SAFETY: given out just now.
-        Ok(unsafe { Permit::new(self.as_ptr()) })
+        let permit = acquired.map(|()| unsafe { Permit::new(self.as_ptr()) });
+        self.destroy_unwanted(0);
+        permit
     }
 
     /// Waits for `n` objects, idle or permits to create them, in the order of arrival.
@@ -639,8 +641,11 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         self.emit_revocations();
         // SAFETY: they came out of `central`.
         drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
-        if let Err(AcquireError::Timeout) = waited {
-            note_timeout(self.holders.as_deref());
+        if let Err(error) = &waited {
+            if *error == AcquireError::Timeout {
+                note_timeout(self.holders.as_deref());
+            }
+            self.destroy_unwanted(0);
         }
         waited.inspect(|grant| trace::waited(&self.config, n, grant.waited))
     }
@@ -694,8 +699,10 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         if arrives && waiter.is_some() {
             trace::waits(&self.config, n);
         }
-        if let Poll::Ready(Ok(grant)) = &polled {
-            trace::waited(&self.config, n, grant.waited);
+        match &polled {
+            Poll::Ready(Ok(grant)) => trace::waited(&self.config, n, grant.waited),
+            Poll::Ready(Err(_)) => self.destroy_unwanted(0),
+            Poll::Pending => {}
         }
         polled
     }

@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use super::idle::DueWakes;
 use super::queue::FifoQueue;
 use super::shelf::Shelf;
 use super::waiters::Wake;
@@ -205,33 +206,41 @@ impl Central {
     /// The lock, with a batch or a larger ring at hand in case the shelf needs one for `more` objects: no memory is
     /// asked for under the lock.
     pub(super) fn lock_with_room(&self, more: usize) -> Locked<'_> {
-        let locked = self.lock();
+        let mut locked = self.lock();
         if locked.state.shelf.has_memory_for(more) {
             return locked;
         }
+        let due = mem::take(&mut locked.due);
         drop(locked);
-        self.lock_with_new_room(more)
+        self.lock_with_new_room(more, due)
     }
 
+    /// Wakes nobody before the lock that it gives is given up: a waker may fill the calling thread's slot, which the
+    /// caller has prepared for a push.
     #[cold]
-    pub(super) fn lock_with_new_room(&self, more: usize) -> Locked<'_> {
+    fn lock_with_new_room(&self, more: usize, mut due: DueWakes) -> Locked<'_> {
         loop {
-            let queue = match &self.lock().state.shelf {
+            let mut locked = self.lock();
+            due.append(&mut locked.due);
+            let queue = match &locked.state.shelf {
                 Shelf::Queue(queue) => Some(queue.clone()),
                 _ => None,
             };
+            drop(locked);
             let larger = queue.map(|queue| queue.larger(more));
             let spare = match larger {
                 Some(_) => None,
                 None => Some(Batch::new(self.batch_size)),
             };
             let mut locked = self.lock();
+            due.append(&mut locked.due);
             if let Some(larger) = larger {
                 drop(locked.replace_queue(larger));
             } else if let (Shelf::Depot(depot, _), Some(spare)) = (&mut locked.state.shelf, spare) {
                 depot.add_spare(spare);
             }
             if locked.state.shelf.has_memory_for(more) {
+                locked.due = due;
                 return locked;
             }
         }

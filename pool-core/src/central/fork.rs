@@ -36,6 +36,7 @@ impl Central {
         // What is granted here needs no memory, and is not granted by the lock before.
         let mut locked = self.lock_only();
         locked.reclaim();
+        locked.note_unwanted();
         let state = &mut *locked.state;
         loop {
             if let Some(wake) = state.waiters.pop_served_head() {

@@ -8,7 +8,7 @@ use std::mem;
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use super::waiters::{Wake, discard_waker};
+use super::waiters::{Wake, Wakes, discard_waker};
 use super::{Central, State};
 
 /// Names a waiter for idleness. Never used twice.
@@ -52,15 +52,10 @@ impl IdleWaiters {
     }
 
     /// Takes all out, to be woken.
-    pub(super) fn end_all(&mut self) -> DueWakes {
-        DueWakes(match self.waiting.len() {
-            // Mostly it is one, and then the list keeps its memory.
-            0 | 1 => self.waiting.pop().map(|(_, wake)| Due::One(wake)),
-            _ => {
-                let ended = mem::take(&mut self.waiting).into_iter();
-                Some(Due::Many(ended.map(|(_, wake)| wake).collect()))
-            }
-        })
+    pub(super) fn end_all(&mut self, due: &mut DueWakes) {
+        for (_, wake) in self.waiting.drain(..) {
+            due.0.add(Some(wake));
+        }
     }
 
     /// Takes out the threads, for the child of a fork. Their memory is kept: the child must not free any here.
@@ -73,42 +68,20 @@ impl IdleWaiters {
 }
 
 /// Wakes that are due when the lock is given up. Dropped, under no lock, it wakes.
-pub(super) struct DueWakes(Option<Due>);
-
-enum Due {
-    One(Wake),
-    Many(Vec<Wake>),
-}
+#[derive(Default)]
+pub(super) struct DueWakes(pub(super) Wakes);
 
 impl DueWakes {
-    pub(super) const fn none() -> Self {
-        DueWakes(None)
-    }
-
-    #[inline(always)]
-    pub(super) fn is_none(&self) -> bool {
-        self.0.is_none()
-    }
-
-    pub(super) fn add(&mut self, wake: Wake) {
-        self.0 = Some(match self.0.take() {
-            None => Due::One(wake),
-            Some(Due::One(first)) => Due::Many(vec![first, wake]),
-            Some(Due::Many(mut wakes)) => {
-                wakes.push(wake);
-                Due::Many(wakes)
-            }
-        });
+    /// Moves those of `other` behind these.
+    pub(super) fn append(&mut self, other: &mut DueWakes) {
+        let more = mem::take(&mut other.0);
+        more.into_iter().for_each(|wake| self.0.add(Some(wake)));
     }
 
     #[cold]
     #[inline(never)]
     fn wake(&mut self) {
-        match self.0.take() {
-            None => {}
-            Some(Due::One(wake)) => wake.wake(),
-            Some(Due::Many(wakes)) => wakes.into_iter().for_each(Wake::wake),
-        }
+        mem::take(&mut self.0).wake();
     }
 }
 
@@ -116,7 +89,7 @@ impl Drop for DueWakes {
     #[inline]
     fn drop(&mut self) {
         // Hardly any visit to the lock has one.
-        if self.0.is_some() {
+        if !self.0.is_empty() {
             self.wake();
         }
     }

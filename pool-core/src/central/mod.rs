@@ -192,7 +192,7 @@ impl Central {
     fn lock_only(&self) -> Locked<'_> {
         Locked {
             state: self.state.lock(),
-            due: DueWakes::none(),
+            due: DueWakes::default(),
             central: self,
         }
     }
@@ -443,8 +443,7 @@ impl Locked<'_> {
     #[inline(never)]
     fn end_waits(&mut self) {
         if self.state.in_use() == 0 {
-            debug_assert!(self.due.is_none(), "what was granted just now is in use");
-            self.due = self.state.idle_waiters.end_all();
+            self.state.idle_waiters.end_all(&mut self.due);
         }
     }
 }

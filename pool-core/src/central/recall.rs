@@ -19,7 +19,8 @@ impl Central {
     /// Puts what the calling thread keeps where every thread finds it.
     pub(crate) fn flush(&self) {
         if let Some(own) = self.own_slot() {
-            self.lock().flush(own);
+            // Not active after it: the thread may be quiet for long, and is not to be interrupted for nothing.
+            self.lock().empty(own);
         }
     }
 }
@@ -69,9 +70,12 @@ impl Locked<'_> {
     /// Grants what is idle, and permits, to the waiters, and notes what is not wanted: after a thread has handed over
     /// what it was asked for.
     fn pass_on(&mut self) {
-        let mut wakes = Wakes::default();
-        self.state.serve(&mut wakes);
-        wakes.into_iter().for_each(|wake| self.due.add(wake));
+        self.state.serve(&mut self.due.0);
+        self.note_unwanted();
+    }
+
+    /// Notes what is on the shelf and not wanted, to be destroyed when the lock is given up.
+    pub(super) fn note_unwanted(&self) {
         let state = &*self.state;
         if state.shelf.len() > 0 && (state.closed || state.permits.surplus() > 0) {
             // Relaxed: see `take_has_unwanted`.
@@ -134,7 +138,7 @@ impl Locked<'_> {
         let state = &*self.state;
         state.may_bypass()
             && state.dry == 0
-            && self.due.is_none()
+            && self.due.0.is_empty()
             && !self.may_overflow(0, state.slots.occupied() + 1)
     }
 

@@ -62,7 +62,7 @@ impl Central {
             },
         );
         permits.release(returned);
-        waiters.offer_permits(permits, &mut wakes);
+        locked.state.serve(&mut wakes);
         drop(locked);
         drop(queue);
         wakes.wake();
@@ -70,12 +70,13 @@ impl Central {
     }
 
     /// Moves the next few idle objects beyond the bound to `objects`, the longest idle first; `false` if there are
-    /// none. The caller destroys them before it asks again.
-    pub(crate) fn take_surplus(&self, objects: &mut Vec<ErasedObject>) -> bool {
+    /// none. The caller destroys them before it asks again, and then the `refused` that it has in hand.
+    pub(crate) fn take_surplus(&self, objects: &mut Vec<ErasedObject>, refused: usize) -> bool {
         objects.reserve(TRIM_STEP);
         let mut locked = self.lock();
         // While there is one no slot is active, so all idle objects are on the shelf, or come there.
-        let step = locked.state.permits.surplus().min(TRIM_STEP);
+        let surplus = locked.state.permits.surplus().saturating_sub(refused);
+        let step = surplus.min(TRIM_STEP);
         locked.state.shelf.take_oldest(step, objects);
         !objects.is_empty()
     }

@@ -199,13 +199,8 @@ impl Locked<'_> {
             self.reserve(room);
             self.put_back(grant.iter().rev().skip(left - room).take(room), rejected);
         }
-        let State {
-            waiters,
-            permits: all,
-            ..
-        } = &mut *self.state;
         // Even if there was nothing: the next waiter may want less.
-        waiters.offer_permits(all, &mut wakes);
+        self.state.serve(&mut wakes);
         let buffers = &self.central.buffers;
         drop(self);
         buffers.give(grant.into_buffer());

@@ -113,6 +113,11 @@ impl Wakes {
         self.first.into_iter().chain(self.rest)
     }
 
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
     pub(crate) fn add(&mut self, wake: Option<Wake>) {
         match self.first {
             None => self.first = wake,

@@ -100,7 +100,7 @@ fn put_back<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
 #[inline(never)]
 fn destroy<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     let mut panics = FirstPanic::default();
-    panics.catch(|| object.pool().destroy_unwanted());
+    panics.catch(|| object.pool().destroy_unwanted(1));
     panics.catch(|| drop(object));
     panics.resume();
 }
@@ -184,7 +184,7 @@ fn release_many_slow<T, L: Recycle<T> + ?Sized>(
         let pool = unsafe { pool_ptr.as_ref() };
         let rejected = pool.put_many(objects);
         if !rejected.is_empty() {
-            panics.catch(|| pool.destroy_unwanted());
+            panics.catch(|| pool.destroy_unwanted(rejected.len()));
         }
         for object in rejected {
             panics.catch(|| drop(object));

@@ -280,6 +280,253 @@ fn a_lower_bound_holds_once_threads_have_come_by() {
     });
 }
 
+/// A cooperating pool of such a capacity, and a thread that has `cached` objects in its cache.
+fn with_cached(capacity: usize, cached: usize, f: impl FnOnce(&Pool<Message>, &Worker)) {
+    let builder = Pool::<Message>::builder().capacity(capacity);
+    let pool = builder.recall(Recall::Cooperate).build().unwrap();
+    drop((0..cached).map(|_| pool.acquire()).collect::<Vec<_>>());
+    pool.flush();
+    thread::scope(|scope| {
+        let worker = Worker::spawn(scope, &pool);
+        // The first visit activates its cache.
+        worker.does(|pool| {
+            (0..100).for_each(|_| drop(pool.acquire()));
+            drop((0..pool.idle()).map(|_| pool.acquire()).collect::<Vec<_>>());
+        });
+        f(&pool, &worker);
+    });
+}
+
+#[test]
+fn a_bound_that_is_raised_serves_the_waiters() {
+    with_cached(1, 1, |pool, worker| {
+        pool.set_capacity(Some(0));
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| pool.acquire_timeout(Duration::from_secs(60)).is_ok());
+            while pool.stats().waiting == 0 {
+                thread::yield_now();
+            }
+            // What it hands over is beyond the bound, and no waiter's.
+            worker.does(|pool| {
+                let _ = pool.stats();
+            });
+            pool.set_capacity(Some(1));
+            assert!(waiter.join().unwrap());
+        });
+    });
+}
+
+/// What a release is refused counts, when it is seen what is too many.
+#[test]
+fn a_lower_bound_drops_no_more_than_is_too_many() {
+    for recall in Recall::ALL {
+        for burst in [true, false] {
+            let pool = pool_with(Backend::Batched, recall);
+            thread::scope(|scope| {
+                let (go, gone) = mpsc::channel::<()>();
+                let (say, ready) = mpsc::channel();
+                let pool = &pool;
+                let thread = scope.spawn(move || {
+                    (0..100).for_each(|_| drop(pool.acquire()));
+                    drop((0..20).map(|_| pool.acquire()).collect::<Vec<_>>());
+                    let held = pool.acquire_many(15);
+                    say.send(()).unwrap();
+                    gone.recv().unwrap();
+                    match burst {
+                        true => drop(held),
+                        false => held.into_iter().for_each(drop),
+                    }
+                });
+                ready.recv().unwrap();
+                pool.set_capacity(Some(5));
+                go.send(()).unwrap();
+                thread.join().unwrap();
+            });
+            assert_eq!((pool.idle(), pool.in_use()), (5, 0), "{recall}, {burst}");
+        }
+    }
+}
+
+#[test]
+fn a_lower_bound_holds_after_an_acquire() {
+    with_cached(20, 20, |pool, worker| {
+        pool.set_capacity(Some(5));
+        worker.does(|pool| {
+            let held = pool.acquire();
+            assert_eq!(pool.idle() + pool.in_use(), 5);
+            drop(held);
+        });
+    });
+}
+
+#[test]
+fn what_a_thread_leaves_to_a_closed_pool_is_dropped_before_an_idle_wait_is_over() {
+    let pool = pool_with(Backend::Batched, Recall::Cooperate);
+    thread::scope(|scope| {
+        let (end, ended) = mpsc::channel::<()>();
+        let (say, ready) = mpsc::channel();
+        let pool = &pool;
+        scope.spawn(move || {
+            (0..100).for_each(|_| drop(pool.acquire()));
+            say.send(()).unwrap();
+            let _ = ended.recv();
+        });
+        ready.recv().unwrap();
+        pool.close();
+        drop(end);
+        pool.wait_idle(None).unwrap();
+        assert_eq!((pool.idle(), pool.stats().destroyed), (0, 1));
+    });
+}
+
+/// A thread that will be quiet has nothing to be interrupted for.
+#[test]
+fn who_has_flushed_is_not_interrupted() {
+    let pool = pool_with(Backend::Batched, Recall::Interrupt);
+    thread::scope(|scope| {
+        let worker = Worker::spawn(scope, &pool);
+        worker.does(|pool| {
+            (0..100).for_each(|_| drop(pool.acquire()));
+            pool.flush();
+        });
+        let before = pool.stats().revocations;
+        pool.trim(0);
+        assert_eq!(pool.stats().revocations, before);
+    });
+}
+
+#[cfg(feature = "async")]
+mod wakers {
+    //! A waker is user code, and comes under no lock, nor in the middle of a release.
+
+    use std::pin::pin;
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Wake, Waker};
+
+    use pool_core::{Hooks, Pooled};
+
+    use super::*;
+
+    /// Does something when it is woken.
+    struct Does<F>(Mutex<Option<F>>);
+
+    impl<F: FnOnce() + Send> Wake for Does<F> {
+        fn wake(self: Arc<Self>) {
+            let does = self.0.lock().unwrap().take();
+            does.into_iter().for_each(|does| does());
+        }
+    }
+
+    fn waker(does: impl FnOnce() + Send + 'static) -> Waker {
+        Waker::from(Arc::new(Does(Mutex::new(Some(does)))))
+    }
+
+    #[test]
+    fn a_waiter_for_many_that_leaves_serves_the_next() {
+        with_cached(5, 2, |pool, worker| {
+            let held = pool.attach([7; 8]).unwrap();
+            let mut many = Box::pin(pool.acquire_many_async(3));
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(many.as_mut().poll(&mut context).is_pending());
+            thread::scope(|scope| {
+                let waiter = scope.spawn(|| pool.acquire_timeout(Duration::from_secs(60)).is_ok());
+                while pool.stats().waiting < 2 {
+                    thread::yield_now();
+                }
+                pool.set_capacity(Some(3));
+                worker.does(|pool| {
+                    let _ = pool.stats();
+                });
+                drop(many);
+                assert!(waiter.join().unwrap());
+            });
+            drop(held);
+        });
+    }
+
+    #[test]
+    fn nobody_is_woken_under_the_lock() {
+        let builder = Pool::<Message>::builder().capacity(1);
+        let pool = builder.recall(Recall::Cooperate).build().unwrap();
+        (0..100).for_each(|_| drop(pool.acquire()));
+        let (say, said) = mpsc::channel();
+        let of_waker = pool.clone();
+        let waker = waker(move || {
+            // By another thread, so that the test fails rather than hangs.
+            let asks = thread::spawn(move || of_waker.stats());
+            let patience = Instant::now() + Duration::from_secs(60);
+            while !asks.is_finished() && Instant::now() < patience {
+                thread::yield_now();
+            }
+            say.send(asks.is_finished()).unwrap();
+        });
+        let mut future = Box::pin(pool.acquire_async());
+        let mut idle = Box::pin(pool.wait_idle_async());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut context = Context::from_waker(&waker);
+                assert!(future.as_mut().poll(&mut context).is_pending());
+                let mut context = Context::from_waker(Waker::noop());
+                assert!(idle.as_mut().poll(&mut context).is_pending());
+            });
+        });
+        // This thread is asked for its object: it is granted, given back, and then nothing is in use.
+        drop(future);
+        assert!(said.recv().unwrap());
+    }
+
+    type Words = Pool<u64, Hooks<fn() -> u64, fn(&mut u64)>>;
+    type Word = Pooled<u64, Hooks<fn() -> u64, fn(&mut u64)>>;
+
+    /// A release that needs a batch serves a task meanwhile, which fills the cache of the same thread to the brim.
+    #[test]
+    fn a_waker_does_not_fill_the_cache_in_the_middle_of_a_release() {
+        const FULL: usize = 18; // Batches of 2, when the refill has grown to 8 of them.
+        let builder = Pool::builder_with((|| 0) as fn() -> u64, (|_| {}) as fn(&mut u64));
+        let builder = builder.capacity(102).batch_size(2);
+        let pool: Words = builder.recall(Recall::Cooperate).build().unwrap();
+        let mut held: Vec<Word> = (0..100).map(|_| pool.acquire()).collect();
+        thread::scope(|scope| {
+            let (say, ready) = mpsc::channel();
+            let (go, gone) = mpsc::channel::<()>();
+            let of_thread = &pool;
+            let thread = scope.spawn(move || {
+                let last = of_thread.acquire();
+                drop(of_thread.acquire());
+                say.send(()).unwrap();
+                gone.recv().unwrap();
+                drop(last);
+                of_thread.stats().cached
+            });
+            ready.recv().unwrap();
+            let of_waker = pool.clone();
+            let waker = waker(move || {
+                held.pop();
+                // Past the visits after a dry pool, then so that the refill grows.
+                (0..100).for_each(|_| drop(of_waker.try_acquire().unwrap()));
+                held.truncate(39);
+                for _ in 0..2_000 {
+                    let burst = (0..50).map(|_| of_waker.try_acquire().unwrap());
+                    drop(burst.collect::<Vec<_>>());
+                }
+                while of_waker.stats().cached < FULL && held.pop().is_some() {}
+            });
+            {
+                let mut future = pin!(pool.acquire_async());
+                assert!(
+                    future
+                        .as_mut()
+                        .poll(&mut Context::from_waker(&waker))
+                        .is_pending()
+                );
+                drop(waker);
+                go.send(()).unwrap();
+                assert!(thread.join().unwrap() <= FULL);
+            }
+        });
+    }
+}
+
 /// The last handle of a pool frees all, though nobody has come by.
 #[test]
 fn the_last_pool_leaves_nothing_in_a_cache() {
