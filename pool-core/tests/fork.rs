@@ -10,7 +10,7 @@ use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pool_core::{AcquireError, Backend, Lifecycle, Pool, TrimPolicy};
+use pool_core::{AcquireError, Backend, Lifecycle, Pool, Recall, TrimPolicy};
 
 use support::{BatchSizeIfAny, caches, counted, keeps, within_reason};
 
@@ -395,5 +395,49 @@ fn a_child_tracks_holders_on() {
             drop(held);
             assert!(pool.holders().is_empty());
         }
+    });
+}
+
+/// A pool whose threads cooperate: one that is quiet has a cache, and has called `flush` before or not.
+fn beside_a_quiet_thread(flushes: bool, f: impl FnOnce(&Pool<u64>)) {
+    let builder = Pool::<u64>::builder().recall(Recall::Cooperate);
+    let pool = builder.build().unwrap();
+    let quiet = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            (0..100).for_each(|_| drop(pool.acquire()));
+            if flushes {
+                pool.flush();
+            }
+            quiet.wait();
+            quiet.wait();
+        });
+        quiet.wait();
+        f(&pool);
+        quiet.wait();
+    });
+}
+
+#[test]
+fn a_cooperating_thread_that_has_flushed_is_not_interrupted() {
+    let _alone = alone();
+    for flushes in [true, false] {
+        beside_a_quiet_thread(flushes, |pool| {
+            fork(|| drop(pool.acquire()));
+            let interrupted = !flushes && caches(Backend::Batched);
+            assert_eq!(pool.stats().revocations, usize::from(interrupted));
+        });
+    }
+}
+
+#[test]
+fn a_child_drops_what_a_closed_pool_was_asked_for() {
+    let _alone = alone();
+    beside_a_quiet_thread(false, |pool| {
+        pool.close();
+        fork(|| {
+            assert!(pool.try_acquire().is_err());
+            assert_eq!(pool.idle(), 0);
+        });
     });
 }

@@ -19,8 +19,12 @@ impl Central {
     /// Puts what the calling thread keeps where every thread finds it.
     pub(crate) fn flush(&self) {
         if let Some(own) = self.own_slot() {
-            // Not active after it: the thread may be quiet for long, and is not to be interrupted for nothing.
-            self.lock().empty(own);
+            let mut locked = self.lock();
+            match self.recall {
+                Recall::Interrupt => locked.flush(own),
+                // Not active after it: a thread that is quiet then has nothing to be interrupted for.
+                Recall::Cooperate => locked.empty(own),
+            }
         }
     }
 }

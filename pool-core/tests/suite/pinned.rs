@@ -379,22 +379,6 @@ fn what_a_thread_leaves_to_a_closed_pool_is_dropped_before_an_idle_wait_is_over(
     });
 }
 
-/// A thread that will be quiet has nothing to be interrupted for.
-#[test]
-fn who_has_flushed_is_not_interrupted() {
-    let pool = pool_with(Backend::Batched, Recall::Interrupt);
-    thread::scope(|scope| {
-        let worker = Worker::spawn(scope, &pool);
-        worker.does(|pool| {
-            (0..100).for_each(|_| drop(pool.acquire()));
-            pool.flush();
-        });
-        let before = pool.stats().revocations;
-        pool.trim(0);
-        assert_eq!(pool.stats().revocations, before);
-    });
-}
-
 #[cfg(feature = "async")]
 mod wakers {
     //! A waker is user code, and comes under no lock, nor in the middle of a release.
