@@ -94,6 +94,12 @@ impl Case {
         self.lanes() * self.burst + on_their_way
     }
 
+    /// Objects that a pool has before it is measured: all that will be in use, and room in every cache.
+    pub(crate) fn prefill(self, entrant: Entrant) -> usize {
+        let all = self.in_use() + entrant.cached(self.threads);
+        self.capacity.map_or(all, |capacity| all.min(capacity))
+    }
+
     /// The batch size of a pool that is not told one, as the builder chooses it.
     pub(crate) fn default_batch_size(self) -> usize {
         match self.capacity {

@@ -46,7 +46,7 @@ impl Whose {
                 Place::Growth => "heap",
                 Place::Revocation => "mutex",
                 Place::Exhausted => "words",
-                Place::Steady | Place::Crowded => "batched",
+                Place::Steady | Place::Housekeeping | Place::Crowded => "batched",
             },
         }
     }

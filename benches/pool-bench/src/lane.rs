@@ -23,20 +23,40 @@ use pool_bench::payload::{Message, touch};
 use pool_bench::pipeline::wait_a_turn;
 use pool_bench::team::{Team, Work};
 use pool_bench::work::consume;
-use pool_core::{Pool, Stats};
+use pool_core::{Pool, Poolable, Stats};
 use quanta::Clock;
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use crate::case::{Case, Entrant, Kind, Pattern};
 use crate::watch::{Record, Stopwatch, Unwatched, Watch, record};
 
-/// Reads the counts of a contender's pool.
-pub(crate) type Counts = Arc<dyn Fn() -> Stats + Send + Sync>;
+/// The pool that the threads of a contender share, whatever its objects are.
+pub(crate) trait SharedPool: Send + Sync {
+    /// Its counts.
+    fn stats(&self) -> Stats;
+
+    /// What a housekeeping thread does: sees to it that `reserve` objects are idle and no more than `keep`.
+    fn keep_house(&self, reserve: usize, keep: usize);
+}
+
+impl<T: Poolable + Send> SharedPool for Pool<T> {
+    fn stats(&self) -> Stats {
+        Pool::stats(self)
+    }
+
+    fn keep_house(&self, reserve: usize, keep: usize) {
+        self.reserve(reserve);
+        self.trim(keep);
+    }
+}
+
+/// The pool of a contender that has one for all threads.
+pub(crate) type Shared = Option<Arc<dyn SharedPool>>;
 
 /// A contender with its threads' work, not yet at work.
 struct Crew {
     work: Box<dyn Fn(usize) -> Work + Send + Sync>,
-    counts: Option<Counts>,
+    shared: Shared,
 }
 
 /// A contender whose single operations are timed.
@@ -45,8 +65,8 @@ pub(crate) struct Watched {
     pub(crate) team: Team,
     /// What they see.
     pub(crate) record: Record,
-    /// The counts of the pool they share, if they do.
-    pub(crate) counts: Option<Counts>,
+    /// The pool they share, if they do.
+    pub(crate) shared: Shared,
 }
 
 impl fmt::Debug for Watched {
@@ -57,15 +77,15 @@ impl fmt::Debug for Watched {
     }
 }
 
-/// A contender in a case, for throughput; and the counts of its pool.
-pub(crate) fn side(case: Case, entrant: Entrant) -> (Side, Option<Counts>) {
+/// A contender in a case, for throughput; and its pool.
+pub(crate) fn side(case: Case, entrant: Entrant) -> (Side, Shared) {
     let crew = crew(case, entrant, || Unwatched);
     let side = Side::working(case.threads, case.objects_a_turn(), crew.work);
     let side = match case.pattern {
         Pattern::SameThread => side,
         Pattern::Pipeline | Pattern::FanOut => side.in_lockstep(),
     };
-    (side, crew.counts)
+    (side, crew.shared)
 }
 
 /// A contender in a case, each of its operations timed by `clock`.
@@ -78,7 +98,7 @@ pub(crate) fn watched(case: Case, entrant: Entrant, clock: &Clock) -> Watched {
     Watched {
         team: Team::new(case.threads, crew.work),
         record,
-        counts: crew.counts,
+        shared: crew.shared,
     }
 }
 
@@ -111,7 +131,7 @@ fn crew<W: Watch>(
 }
 
 fn sized_crew<const BODY: usize>(case: Case, entrant: Entrant, watch: impl Maker) -> Crew {
-    let unshared = |work| Crew { work, counts: None };
+    let unshared = |work| Crew { work, shared: None };
     match (case.pattern, entrant.kind) {
         (Pattern::SameThread, Kind::Unsync) => {
             unshared(keeping::<BODY, _, _>(case, Unsync::default, watch))
@@ -124,7 +144,7 @@ fn sized_crew<const BODY: usize>(case: Case, entrant: Entrant, watch: impl Maker
         (_, Kind::Words) => unshared(passing_words(case, watch)),
         _ => {
             let pool = pool::<BODY>(case, entrant);
-            let counted = pool.clone();
+            let shared = Arc::new(pool.clone());
             let work = match case.pattern {
                 Pattern::SameThread if entrant.at_once => keeping_at_once(case, pool),
                 Pattern::SameThread => keeping(case, move || Pooled(pool.clone()), watch),
@@ -134,7 +154,7 @@ fn sized_crew<const BODY: usize>(case: Case, entrant: Entrant, watch: impl Maker
             };
             Crew {
                 work,
-                counts: Some(Arc::new(move || counted.stats())),
+                shared: Some(shared),
             }
         }
     }
@@ -143,12 +163,10 @@ fn sized_crew<const BODY: usize>(case: Case, entrant: Entrant, watch: impl Maker
 /// A pool with as many objects as the case will have in use, and room in every cache.
 fn pool<const BODY: usize>(case: Case, entrant: Entrant) -> Pool<Message<BODY>> {
     let mut builder = entrant.builder();
-    let mut prefill = case.in_use() + entrant.cached(case.threads);
     if let Some(capacity) = case.capacity {
         builder = builder.capacity(capacity);
-        prefill = prefill.min(capacity);
     }
-    let pool = builder.prefill(prefill).build();
+    let pool = builder.prefill(case.prefill(entrant)).build();
     pool.expect("checked with the arguments")
 }
 

@@ -1,4 +1,4 @@
-//! How long single operations take: in the case itself, with more threads than cores, and at each
+//! How long single operations take: in the case itself, while another thread keeps house, with more threads than cores, and at each
 //! place where an operation has more to do than a hit: the exchange of a batch, growth, a
 //! revocation, the bound. Called by `main`; the times come from `watch`.
 //!
@@ -6,7 +6,7 @@
 //! counts of the pool confirm it.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,8 +37,16 @@ pub(crate) fn latency(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) -> La
         .filter(|entrant| entrant.kind != Kind::Words)
         .collect();
 
-    let mut series = in_the_case(Place::Steady, plan.case, &entrants, &clock, share(0.35));
-    progress(0.45);
+    let mut series = in_the_case(Place::Steady, plan.case, &entrants, &clock, share(0.3));
+    progress(0.4);
+    series.extend(in_the_case(
+        Place::Housekeeping,
+        plan.case,
+        &entrants,
+        &clock,
+        share(0.2),
+    ));
+    progress(0.6);
     let crowd = plan.case.with_threads(crowd(plan.case));
     if crowd.threads > plan.case.threads {
         series.extend(in_the_case(
@@ -46,14 +54,14 @@ pub(crate) fn latency(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) -> La
             crowd,
             &entrants,
             &clock,
-            share(0.25),
+            share(0.2),
         ));
     }
-    progress(0.7);
+    progress(0.8);
     let special = Special {
         case: plan.case,
         clock: &clock,
-        time: share(0.3) / (2 * entrants.len() + 4) as u32,
+        time: share(0.2) / (2 * entrants.len() + 4) as u32,
     };
     for &entrant in &entrants {
         series.push(special.growth(entrant));
@@ -91,7 +99,7 @@ fn percentiles(times: &Times) -> Percentiles {
         p99: times.value_at_quantile(0.99),
         p99_9: times.value_at_quantile(0.999),
         p99_99: times.value_at_quantile(0.9999),
-        p99_999: times.value_at_quantile(0.99999),
+        worst_of_a_million: times.value_at_quantile(0.999_999),
         max: times.max(),
     }
 }
@@ -133,7 +141,7 @@ fn in_the_case(
 ) -> Vec<Series> {
     let mut runs: Vec<_> = entrants
         .iter()
-        .map(|&entrant| Run::warm(case, entrant, clock))
+        .map(|&entrant| Run::warm(place, case, entrant, clock))
         .collect();
     let start = Instant::now();
     while start.elapsed() < time {
@@ -151,12 +159,14 @@ struct Run {
     watched: Watched,
     turns: usize,
     before: Option<Stats>,
+    /// Whether another thread keeps house meanwhile.
+    tended: bool,
     events: Events,
 }
 
 impl Run {
     /// Lets it run until its stretches are as long as they shall be, and forgets that.
-    fn warm(case: Case, entrant: Entrant, clock: &Clock) -> Self {
+    fn warm(place: Place, case: Case, entrant: Entrant, clock: &Clock) -> Self {
         let mut watched = watched(case, entrant, clock);
         let enough = STRETCH * case.threads.div_ceil(cores()) as u32;
         let mut turns = 1;
@@ -174,7 +184,8 @@ impl Run {
         Run {
             case,
             entrant,
-            before: watched.counts.as_ref().map(|counts| counts()),
+            before: watched.shared.as_ref().map(|pool| pool.stats()),
+            tended: place == Place::Housekeeping,
             watched,
             turns,
             events: Events::default(),
@@ -182,14 +193,25 @@ impl Run {
     }
 
     fn stretch(&mut self) {
-        let stretch = self.watched.team.run(self.turns);
+        let stretch = if self.tended {
+            let (reserve, keep) = (self.case.in_use(), self.case.prefill(self.entrant));
+            let shared = self.watched.shared.clone();
+            let tend = || {
+                if let Some(pool) = &shared {
+                    pool.keep_house(reserve, keep);
+                }
+            };
+            tended(tend, || self.watched.team.run(self.turns))
+        } else {
+            self.watched.team.run(self.turns)
+        };
         self.events.preempted += stretch.preempted;
         self.events.slept += stretch.slept;
     }
 
     fn series(mut self, place: Place) -> [Series; 2] {
-        if let (Some(before), Some(counts)) = (&self.before, &self.watched.counts) {
-            self.events.count(before, &counts());
+        if let (Some(before), Some(pool)) = (&self.before, &self.watched.shared) {
+            self.events.count(before, &pool.stats());
         }
         let seen = take(&self.watched.record);
         let series = |operation, times: &Times| Series {
@@ -205,6 +227,26 @@ impl Run {
             series(Operation::Release, &seen.release),
         ]
     }
+}
+
+/// Time between two rounds of housekeeping.
+const ROUND: Duration = Duration::from_micros(200);
+
+/// Runs `work` while another thread calls `tend` again and again.
+fn tended<R>(tend: impl Fn() + Sync, work: impl FnOnce() -> R) -> R {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // The flag says nothing but that it is over.
+            while !over.load(Ordering::Relaxed) {
+                tend();
+                thread::sleep(ROUND);
+            }
+        });
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        done
+    })
 }
 
 impl Events {

@@ -192,6 +192,11 @@ fn text(results: &Results) -> String {
         ),
         table::latency(
             latency,
+            "The same beside a thread that reserves and trims every 200 µs",
+            &[Place::Housekeeping],
+        ),
+        table::latency(
+            latency,
             "Single operations, the rare and the crowded",
             &[
                 Place::Exchange,

@@ -184,8 +184,10 @@ fn tail(results: &Results) -> String {
         &percentile_chart(results, "Acquires in a warm loop", warm).svg(),
         "Acquires in a warm loop. The clock alone is the floor: what no contender can be below.",
     );
-    section += &shown(&table::events(latency));
+    let events = "What happened meanwhile in the warm loops";
+    section += &shown(&table::events(latency, events, Place::Steady));
     section += &folded(&table::latency(latency, "Warm loops", &[Place::Steady]));
+    section += &housekeeping(results);
     let places = [
         Place::Exchange,
         Place::Growth,
@@ -237,6 +239,36 @@ fn tail(results: &Results) -> String {
     section + "</section>\n"
 }
 
+/// The warm loop beside a thread that keeps house, and without.
+fn housekeeping(results: &Results) -> String {
+    let kinds = [Kind::Batched, Kind::Mutex, Kind::Queue, Kind::Box];
+    let mut lines = Vec::new();
+    for kind in kinds {
+        for (place, alone) in [(Place::Housekeeping, ""), (Place::Steady, ", alone")] {
+            let found = results.latency.find(place, Operation::Acquire, kind);
+            lines.extend(found.map(|series| Line {
+                dashed: place == Place::Steady,
+                ..line(series, format!("{}{alone}", series.entrant))
+            }));
+        }
+    }
+    let title = "Acquires beside a thread that reserves and trims every 200 µs";
+    let latency = &results.latency;
+    figure(
+        &percentile_chart(results, title, lines).svg(),
+        "Acquires in a warm loop while another thread calls reserve and trim every 200 µs (beside the box it only \
+         wakes up); dashed, without that thread.",
+    ) + &shown(&table::events(
+        latency,
+        "What happened meanwhile",
+        Place::Housekeeping,
+    )) + &folded(&table::latency(
+        latency,
+        "Beside a housekeeping thread",
+        &[Place::Housekeeping],
+    ))
+}
+
 fn is_warm_acquire(series: &Series) -> bool {
     series.place == Place::Steady && series.operation == Operation::Acquire
 }
@@ -251,6 +283,7 @@ impl Series {
         let operation = self.operation.name();
         match self.place {
             Place::Steady => format!("{operation}, warm"),
+            Place::Housekeeping => format!("{operation}, kept"),
             Place::Crowded => format!("{operation}, crowded"),
             Place::Exchange => format!("{operation}, exchange"),
             Place::Growth => format!("{operation}, growth"),
@@ -277,7 +310,7 @@ fn line(series: &Series, name: String) -> Line {
     Line {
         name,
         whose: match series.place {
-            Place::Steady | Place::Crowded => Whose::Of(series.entrant.kind),
+            Place::Steady | Place::Housekeeping | Place::Crowded => Whose::Of(series.entrant.kind),
             place => Whose::At(place, series.operation),
         },
         heights: heights(&series.ns),

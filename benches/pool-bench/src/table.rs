@@ -149,7 +149,7 @@ pub(crate) fn latency(latency: &Latency, title: &str, places: &[Place]) -> Table
             "p99",
             "p99.9",
             "p99.99",
-            "p99.999",
+            "worst of 1M",
             "max",
         ],
     );
@@ -183,7 +183,9 @@ pub(crate) fn latency(latency: &Latency, title: &str, places: &[Place]) -> Table
 fn what(place: Place, operation: Operation) -> String {
     let operation = operation.name();
     match place {
-        Place::Steady | Place::Crowded | Place::Exhausted => operation.to_owned(),
+        Place::Steady | Place::Housekeeping | Place::Crowded | Place::Exhausted => {
+            operation.to_owned()
+        }
         Place::Exchange => format!("{operation} with exchange"),
         Place::Growth => format!("{operation} with growth"),
         Place::Revocation if operation == Operation::Trim.name() => "trim that revokes".to_owned(),
@@ -191,10 +193,10 @@ fn what(place: Place, operation: Operation) -> String {
     }
 }
 
-/// What happened in the warm loops.
-pub(crate) fn events(latency: &Latency) -> Table {
+/// What happened in the loops of a place.
+pub(crate) fn events(latency: &Latency, title: &str, place: Place) -> Table {
     let mut table = Table::new(
-        "What happened meanwhile in the warm loops",
+        title,
         &[
             "contender",
             "acquires",
@@ -208,7 +210,7 @@ pub(crate) fn events(latency: &Latency) -> Table {
     let warm = latency
         .series
         .iter()
-        .filter(|series| series.place == Place::Steady && series.operation == Operation::Acquire);
+        .filter(|series| series.place == place && series.operation == Operation::Acquire);
     let known = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), count);
     for series in warm {
         let events = series.events;

@@ -188,6 +188,7 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
     let places = results["latency"]["series"].as_array().unwrap();
     for place in [
         "steady",
+        "housekeeping",
         "crowded",
         "exchange",
         "growth",
@@ -199,6 +200,13 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
         assert!(!timed.is_empty(), "no times at {place}");
         for series in timed {
             assert!(series["ns"]["count"].as_u64().unwrap() > 0, "{series}");
+            assert!(series["ns"]["worst_of_a_million"].is_u64(), "{series}");
+            if place == "housekeeping" && series["entrant"]["kind"] == "batched" {
+                assert!(
+                    series["events"]["revocations"].as_u64().unwrap() > 0,
+                    "nobody keeps house: {series}"
+                );
+            }
         }
     }
 
@@ -213,6 +221,9 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
         "An object in the case",
         "by batch size",
         "warm loop",
+        "beside a thread that reserves and trims",
+        "p99.99",
+        "worst of 1M",
         "Advice",
     ] {
         assert!(
