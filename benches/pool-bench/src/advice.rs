@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::allocator::Allocator;
 use crate::case::{Case, Entrant, Kind, Pattern};
 use crate::results::{AtBatchSize, AtThreads, Figure, Growth, Latency, Operation, Place};
 use crate::words::{count, nanos, ns};
@@ -53,6 +54,8 @@ pub(crate) struct Advice {
 pub(crate) struct Findings<'a> {
     /// The case.
     pub(crate) case: Case,
+    /// The allocator of the program.
+    pub(crate) allocator: Allocator,
     /// Threads that run at a time.
     pub(crate) cores: usize,
     /// Everyone in the case.
@@ -99,7 +102,7 @@ pub(crate) fn advise(findings: &Findings<'_>) -> Advice {
     let pays = verdict == Verdict::UsePool;
     let mut text = vec![match verdict {
         Verdict::UsePool => findings.it_pays(best, plain),
-        Verdict::MeasureAgain => unclear(best, plain),
+        Verdict::MeasureAgain => unclear(best, plain, findings.allocator),
         _ => findings.it_does_not(best, plain),
     }];
     if pays {
@@ -257,10 +260,11 @@ impl Findings<'_> {
         // Work that is the same for both, until what is saved is no more than a pool has to save.
         let room = saved / (1.0 - PAYS) - plain_ns;
         format!(
-            "A pool pays here: {} takes {} an object and plain allocation {} ({}), so {} are saved. It \
+            "A pool pays here: {} takes {} an object and plain allocation on {} {} ({}), so {} are saved. It \
              would not with {} more of other work an object{}.",
             in_full(best.entrant),
             nanos(best_ns),
+            self.allocator,
             nanos(plain_ns),
             ratio(best),
             nanos(saved),
@@ -303,10 +307,11 @@ impl Findings<'_> {
             None => "It may if objects own buffers".to_owned(),
         };
         format!(
-            "A pool does not pay here: the best, {}, takes {} an object, {verdict} plain allocation with \
-             {} ({}). {change}, or with another allocator.",
+            "A pool does not pay here: the best, {}, takes {} an object, {verdict} plain allocation on \
+             {} with {} ({}). {change}, or with another allocator (--allocator).",
             in_full(best.entrant),
             nanos(best.ns.median),
+            self.allocator,
             nanos(plain.ns.median),
             ratio(best),
         )
@@ -512,9 +517,9 @@ fn ratio(figure: &Figure) -> String {
 }
 
 /// Why nothing follows.
-fn unclear(best: &Figure, plain: &Figure) -> String {
+fn unclear(best: &Figure, plain: &Figure, allocator: Allocator) -> String {
     format!(
-        "The rounds disagree: the best pool, {}, takes {} an object where plain allocation takes {}, \
+        "The rounds disagree: the best pool, {}, takes {} an object where plain allocation on {allocator} takes {}, \
          {:.2} times as much in the median, but {:.2} times or more in a quarter of the rounds. Measure \
          again on a quiet machine, or for longer with --duration.",
         best.entrant,
@@ -638,6 +643,7 @@ mod tests {
     fn advice(case: Case, figures: &[Figure], batches: &[AtBatchSize]) -> Advice {
         advise(&Findings {
             case,
+            allocator: Allocator::System,
             cores: 2,
             figures,
             threads: &[],
@@ -670,7 +676,7 @@ mod tests {
         assert!(
             says(
                 &advice,
-                "backend batched with batch size 64 takes 4.0 ns an object and plain allocation 20.0 ns"
+                "backend batched with batch size 64 takes 4.0 ns an object and plain allocation on the system's allocator 20.0 ns"
             ),
             "{advice:?}"
         );
@@ -717,6 +723,7 @@ mod tests {
             let figures = figures(20.0, &[(Entrant::batched(64), nanos)]);
             let mut advice = advise(&Findings {
                 case: CASE,
+                allocator: Allocator::System,
                 cores: 2,
                 figures: &figures,
                 threads: &at_threads(&points),
@@ -730,14 +737,14 @@ mod tests {
         assert_eq!(
             first(4.0),
             "A pool pays here: backend batched with batch size 64 takes 4.0 ns an object and plain \
-             allocation 20.0 ns (0.20 times, quartiles 0.20 to 0.20), so 16.0 ns are saved. It would \
+             allocation on the system's allocator 20.0 ns (0.20 times, quartiles 0.20 to 0.20), so 16.0 ns are saved. It would \
              not with 140 ns more of other work an object, or with 4 or 8 threads."
         );
         assert_eq!(
             first(19.0),
             "A pool does not pay here: the best, backend batched with batch size 64, takes 19.0 ns an \
-             object, hardly less than plain allocation with 20.0 ns (0.95 times, quartiles 0.93 to \
-             0.97). It would with 1 thread, or if objects owned buffers, or with another allocator."
+             object, hardly less than plain allocation on the system's allocator with 20.0 ns (0.95 times, quartiles 0.93 to \
+             0.97). It would with 1 thread, or if objects owned buffers, or with another allocator (--allocator)."
         );
     }
 
@@ -929,6 +936,7 @@ mod tests {
         });
         let advice = advise(&Findings {
             case: CASE,
+            allocator: Allocator::System,
             cores: 2,
             figures: &figures,
             threads: &[],

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use pool_bench::duel::cores;
 use pool_core::Pool;
 
+use crate::allocator::Choice;
 use crate::case::{Case, Entrant, Kind, Pattern, Plan, SIZES};
 
 /// Measures your case: which pool fits it, with which batch size, and whether a pool pays at all.
@@ -91,6 +92,16 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "N")]
     capacity: Option<usize>,
 
+    /// The allocator of the program, from which every pool has its memory: system, or, if built in, jemalloc or
+    /// mimalloc; or all, which measures on each in turn
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "system",
+        overrides_with = "allocator"
+    )]
+    pub(crate) allocator: Choice,
+
     /// How long to measure, about
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     duration: f64,
@@ -100,11 +111,16 @@ pub(crate) struct Measure {
     quick: bool,
 
     /// The folder for results.json and report.html
-    #[arg(long, value_name = "DIR", default_value = "target/pool-bench")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "target/pool-bench",
+        overrides_with = "out"
+    )]
     pub(crate) out: PathBuf,
 
     /// Print the results as JSON, and nothing else, on standard output
-    #[arg(long)]
+    #[arg(long, overrides_with = "json")]
     pub(crate) json: bool,
 }
 

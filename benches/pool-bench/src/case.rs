@@ -156,7 +156,7 @@ pub(crate) enum Kind {
     Heap,
     /// `unsync::Pool`, one for each thread.
     Unsync,
-    /// `Box` on the system allocator, memory as it is: neither made nor reset.
+    /// `Box` on the allocator of the program, memory as it is: neither made nor reset.
     Box,
     /// A `Vec<Box<T>>` for each thread, popped and pushed.
     Vec,
@@ -197,7 +197,7 @@ impl Kind {
             Kind::Heap => "the pool's words over plain allocation: made, counted, destroyed",
             Kind::Unsync => "a pool of its own for each thread",
             Kind::Box => {
-                "control: Box on the system allocator, memory as it is, neither made nor reset"
+                "control: Box on the program's allocator, memory as it is, neither made nor reset"
             }
             Kind::Vec => "control: a Vec<Box<T>> of its own for each thread",
             Kind::Words => "control: plain words through the same queue, no objects",

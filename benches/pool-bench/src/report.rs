@@ -61,7 +61,10 @@ fn head(results: &Results) -> String {
     let mut head = format!(
         "<header>\n<h1>pool-bench</h1>\n<p class=\"lead\">{}</p>\n<p class=\"fine\">{}<br><code>{}</code></p>\n",
         escaped(&results.case.to_string()),
-        escaped(&results.circumstances.to_string()),
+        escaped(&format!(
+            "{}; on {}",
+            results.circumstances, results.allocator
+        )),
         escaped(&results.command),
     );
     for warning in results.warnings() {
@@ -377,7 +380,7 @@ fn method(results: &Results) -> String {
          left.",
         "An object is written in its first word when it is acquired, and that word is wiped when it \
          comes back to a pool. The box control gets memory as it is, neither made nor reset, which \
-         is in its favour; it is measured on the system allocator.",
+         is in its favour; it is measured on the allocator of the program.",
         "Cold bursts begin with a fresh pool, after the allocator has given free memory back to the \
          system where it can be told to (glibc). Places where an operation has more to do are set up \
          one operation at a time, and the pool's counts confirm that it was of the kind named.",

@@ -6,6 +6,7 @@ use pool_bench::report::Circumstances;
 use serde::{Deserialize, Serialize};
 
 use crate::advice::Advice;
+use crate::allocator::Allocator;
 use crate::case::{Case, Entrant, Kind};
 
 /// A run.
@@ -19,6 +20,8 @@ pub(crate) struct Results {
     pub(crate) quick: bool,
     /// Whether the program was built with optimisation; otherwise no figure means anything.
     pub(crate) optimised: bool,
+    /// The allocator of the program.
+    pub(crate) allocator: Allocator,
     /// Where and with what.
     pub(crate) circumstances: Circumstances,
     /// The user's case.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use pool_bench::duel::Spread;
 
-use crate::results::{Latency, Operation, Percentiles, Place, Results};
+use crate::results::{Figure, Latency, Operation, Percentiles, Place, Results};
 use crate::words::{self, count};
 
 /// One table.
@@ -94,6 +94,30 @@ pub(crate) fn figures(results: &Results) -> Table {
             format!("{:.1}", figure.millions_a_second),
             format!("{}{left_out}", figure.rounds),
         ]);
+    }
+    table
+}
+
+/// Everyone in the case, on each allocator.
+pub(crate) fn allocators(all: &[Results]) -> Table {
+    let mut table = Table::new(
+        "Nanoseconds an object, and that over box, by the program's allocator",
+        &["contender"],
+    );
+    for results in all {
+        let name = results.allocator.name();
+        table.head.extend([name.to_owned(), "over box".to_owned()]);
+    }
+    for figure in &all[0].figures {
+        let mut row = vec![figure.entrant.to_string()];
+        for results in all {
+            let same = |other: &&Figure| other.entrant == figure.entrant;
+            let same = results.figures.iter().find(same);
+            let same = same.expect("the same case has the same contenders");
+            row.push(number(same.ns.median));
+            row.push(format!("{:.2}", same.over_box.median));
+        }
+        table.rows.push(row);
     }
     table
 }

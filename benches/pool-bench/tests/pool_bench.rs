@@ -237,6 +237,37 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
 }
 
 #[test]
+fn the_allocator_is_chosen_and_named() {
+    let folder = folder();
+    let line = ["--allocator", "all", "--backend", "batched", "--json"];
+    let output = quick(folder.path(), &line);
+    if !cfg!(any(feature = "jemalloc", feature = "mimalloc")) {
+        assert_refused(&output, &["built without", "--features jemalloc,mimalloc"]);
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing else");
+    let all = all.as_array().expect("one for each allocator");
+    assert!(all.len() > 1);
+    for results in all {
+        let name = results["allocator"].as_str().unwrap();
+        let verdict = results["advice"]["text"][0].as_str().unwrap();
+        assert!(verdict.contains(name), "{verdict}");
+        let page = folder.path().join(name).join("report.html");
+        assert!(page.is_file(), "no {}", page.display());
+    }
+    let last = all.last().unwrap()["allocator"].as_str().unwrap();
+    let output = quick(
+        folder.path(),
+        &["--backend", "batched", "--allocator", last],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let verdict = stdout(&output).lines().next().unwrap();
+    assert!(verdict.contains(last), "{verdict}");
+    assert!(folder.path().join("report.html").is_file());
+}
+
+#[test]
 fn a_warm_loop_neither_grows_nor_exchanges() {
     let folder = folder();
     let output = quick(
