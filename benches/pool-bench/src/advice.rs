@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::allocator::Allocator;
-use crate::case::{Case, Entrant, Kind, Pattern};
+use crate::case::{Case, Entrant, Kind};
 use crate::results::{AtBatchSize, AtThreads, Figure, Growth, Latency, Operation, Place};
 use crate::words::{count, nanos, ns};
 
@@ -276,12 +276,12 @@ impl Findings<'_> {
 
     fn why_it_pays(&self, pool: Entrant) -> String {
         let reason = match pool.kind {
-            Kind::Batched => match self.case.pattern {
-                Pattern::SameThread => {
+            Kind::Batched => match self.case.crosses() {
+                false => {
                     "an object comes from the thread's own cache and goes back to it, with no lock \
                      and no atomic read-modify-write"
                 }
-                Pattern::Pipeline | Pattern::FanOut => {
+                true => {
                     "objects go back from thread to thread by the batch, so that a lock is taken \
                      once for many"
                 }
@@ -302,13 +302,17 @@ impl Findings<'_> {
             true => "hardly less than",
             false => "no less than",
         };
-        let change = match self.elsewhere(best.entrant, true) {
-            Some(threads) => format!("It would with {threads}, or if objects owned buffers"),
-            None => "It may if objects own buffers".to_owned(),
+        let change = match (self.elsewhere(best.entrant, true), self.case.owns_buffers()) {
+            (Some(threads), false) => {
+                format!("It would with {threads}, or if objects owned buffers, or")
+            }
+            (Some(threads), true) => format!("It would with {threads}, or"),
+            (None, false) => "It may if objects own buffers (--buffers), or".to_owned(),
+            (None, true) => "It may".to_owned(),
         };
         format!(
             "A pool does not pay here: the best, {}, takes {} an object, {verdict} plain allocation on \
-             {} with {} ({}). {change}, or with another allocator (--allocator).",
+             {} with {} ({}). {change} with another allocator (--allocator).",
             in_full(best.entrant),
             nanos(best.ns.median),
             self.allocator,
@@ -327,9 +331,13 @@ impl Findings<'_> {
         } else {
             String::new()
         };
+        let buffers = match self.case.owns_buffers() {
+            true => "",
+            false => "objects that own buffers (a pool keeps them, and here there are none), ",
+        };
         format!(
-            "{work}Use Box, unless there is another reason: objects that own buffers (a pool keeps \
-             them, and here there are none), a bound on what is alive, or the worst case below."
+            "{work}Use Box, unless there is another reason: {buffers}a bound on what is alive, or the worst case \
+             below."
         )
     }
 
@@ -564,6 +572,9 @@ fn bytes(bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use pool_bench::duel::Spread;
+    use pool_bench::payload::BUFFERS;
+
+    use crate::case::Pattern;
 
     use super::*;
     use crate::results::{Events, Percentiles, Series};
@@ -572,8 +583,10 @@ mod tests {
         object_size: 64,
         threads: 2,
         burst: 1,
+        buffers: [0; BUFFERS],
         work: 0,
         pattern: Pattern::SameThread,
+        remote: 0,
         capacity: None,
     };
 

@@ -4,7 +4,7 @@
 //! A cause is named where the pool's own counts or the clock show it; where they do not, what is
 //! said is how far the times exceed what is explained.
 
-use crate::case::{Case, Entrant, Kind, Pattern};
+use crate::case::{Case, Entrant, Kind};
 use crate::results::{Latency, Operation, Place, Series};
 use crate::words::{count, nanos, ns, times};
 
@@ -85,16 +85,16 @@ impl Teller<'_> {
 
     fn why_exchanges(&self, entrant: Entrant, every: u64) -> String {
         let cache = entrant.cached(1);
-        match self.case.pattern {
-            Pattern::SameThread if self.case.burst > cache => format!(
+        match self.case.crosses() {
+            false if self.case.burst > cache => format!(
                 " A burst of {} does not fit into a cache of {cache}, so one acquire in {} goes to the \
                  depot; a batch size of {} would keep exchanges out of the loop.",
                 self.case.burst,
                 count(every),
                 self.case.burst.div_ceil(2),
             ),
-            Pattern::SameThread => format!(" That is one in {} acquires.", count(every)),
-            Pattern::Pipeline | Pattern::FanOut => format!(
+            false => format!(" That is one in {} acquires.", count(every)),
+            true => format!(
                 " Objects come back from the threads that release them by the batch: one acquire in {} \
                  takes one, which is what p99 is made of; a larger batch makes it rarer.",
                 count(every),
@@ -283,7 +283,9 @@ impl Teller<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Pattern;
     use crate::results::{Events, Percentiles};
+    use pool_bench::payload::BUFFERS;
 
     fn times(p99_99: u64) -> Percentiles {
         Percentiles {
@@ -325,8 +327,10 @@ mod tests {
             object_size: 64,
             threads: 2,
             burst,
+            buffers: [0; BUFFERS],
             work: 0,
             pattern: Pattern::SameThread,
+            remote: 0,
             capacity: None,
         }
     }

@@ -11,14 +11,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pool_bench::duel::{Spread, cores};
-use pool_bench::payload::Message;
+use pool_bench::payload::Payload;
 use pool_bench::pipeline::wait_a_turn;
 use pool_core::{Pool, Stats};
 use quanta::Clock;
 
 use crate::case::{Case, Entrant, Kind, Plan};
 use crate::growth;
-use crate::lane::{Watched, for_size, watched};
+use crate::lane::{Watched, for_objects, watched};
 use crate::results::{Events, Latency, Operation, Percentiles, Place, Series};
 use crate::watch::{Times, no_times, take, timed};
 
@@ -300,10 +300,8 @@ impl Special<'_> {
 
     /// Acquires with an empty cache, and releases with a full one.
     fn exchange(&self, entrant: Entrant) -> [Series; 2] {
-        let (acquire, release, events) = for_size!(
-            self.case.object_size,
-            exchanges(entrant, self.clock, self.time)
-        );
+        let (acquire, release, events) =
+            for_objects!(self.case, exchanges(entrant, self.clock, self.time));
         [(Operation::Acquire, acquire), (Operation::Release, release)].map(|(operation, times)| {
             self.series(Place::Exchange, operation, entrant, 1, (&times, events))
         })
@@ -317,10 +315,7 @@ impl Special<'_> {
             release,
             trim,
             events,
-        } = for_size!(
-            self.case.object_size,
-            revocations(entrant, self.clock, self.time)
-        );
+        } = for_objects!(self.case, revocations(entrant, self.clock, self.time));
         [
             (Operation::Acquire, acquire),
             (Operation::Release, release),
@@ -333,10 +328,7 @@ impl Special<'_> {
 
     /// `try_acquire` while every object is out.
     fn exhausted(&self, entrant: Entrant) -> Series {
-        let (times, events) = for_size!(
-            self.case.object_size,
-            refusals(entrant, self.clock, self.time)
-        );
+        let (times, events) = for_objects!(self.case, refusals(entrant, self.clock, self.time));
         self.series(
             Place::Exhausted,
             Operation::Refusal,
@@ -348,26 +340,19 @@ impl Special<'_> {
 }
 
 /// A pool of the entrant's kind with so many objects idle, and a bound if asked for.
-fn pool<const BODY: usize>(
-    entrant: Entrant,
-    prefill: usize,
-    capacity: Option<usize>,
-) -> Pool<Message<BODY>> {
-    let mut builder = entrant.builder().prefill(prefill);
-    if let Some(capacity) = capacity {
-        builder = builder.capacity(capacity);
-    }
-    builder.build().expect("checked with the arguments")
+fn pool<T: Payload>(entrant: Entrant, prefill: usize, capacity: Option<usize>) -> Pool<T> {
+    let pool = entrant.builder(capacity).prefill(prefill).build();
+    pool.expect("checked with the arguments")
 }
 
-fn exchanges<const BODY: usize>(
+fn exchanges<T: Payload>(
     entrant: Entrant,
     clock: &Clock,
     time: Duration,
 ) -> (Times, Times, Events) {
     let batch_size = entrant.batch_size.expect("only batched pools exchange");
     let full = 2 * batch_size;
-    let pool = pool::<BODY>(entrant, 2 * full, None);
+    let pool = pool::<T>(entrant, 2 * full, None);
     let (mut acquire, mut release) = (no_times(), no_times());
     let mut held = Vec::with_capacity(full + 1);
     let visited = |before: usize| pool.stats().exchanges > before;
@@ -404,8 +389,8 @@ struct Revoked {
     events: Events,
 }
 
-fn revocations<const BODY: usize>(entrant: Entrant, clock: &Clock, time: Duration) -> Revoked {
-    let pool = pool::<BODY>(entrant, 4, None);
+fn revocations<T: Payload>(entrant: Entrant, clock: &Clock, time: Duration) -> Revoked {
+    let pool = pool::<T>(entrant, 4, None);
     let (mut acquire, mut release) = (no_times(), no_times());
     // Even: the owner's turn; odd: the other's; LAST: it is over.
     const LAST: usize = usize::MAX;
@@ -458,8 +443,8 @@ fn revocations<const BODY: usize>(entrant: Entrant, clock: &Clock, time: Duratio
     }
 }
 
-fn refusals<const BODY: usize>(entrant: Entrant, clock: &Clock, time: Duration) -> (Times, Events) {
-    let pool = pool::<BODY>(entrant, 0, Some(1));
+fn refusals<T: Payload>(entrant: Entrant, clock: &Clock, time: Duration) -> (Times, Events) {
+    let pool = pool::<T>(entrant, 0, Some(1));
     let only = pool.acquire();
     let mut times = no_times();
     let first = pool.stats();

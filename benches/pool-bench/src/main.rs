@@ -40,6 +40,7 @@ use std::time::Duration;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use pool_bench::duel::cores;
+use pool_bench::payload::FILLED;
 use pool_bench::report::Circumstances;
 
 use crate::advice::{Advice, Findings, advise};
@@ -108,6 +109,7 @@ fn work(measure: &Measure) -> Result<String, Failure> {
     if allocators != [Allocator::here()] {
         return on_each(measure, allocators);
     }
+    FILLED.set(plan.case.buffers).expect("set here alone");
     // Before the seconds are spent.
     let folder = Folder::open(&measure.out).map_err(Failure::Input)?;
     let results = measured(&plan);

@@ -115,6 +115,14 @@ fn mistakes_are_refused_with_the_remedy() {
         ),
         (&["--batch-size", "0"], &["use 1 or more"]),
         (
+            &["--workload", "/no/such.toml"],
+            &["cannot read", "--workload"],
+        ),
+        (
+            &["--burst", "8", "--capacity", "7", "--threads", "1"],
+            &["--capacity 8 or more"],
+        ),
+        (
             &["--threads", "4", "--burst", "10", "--capacity", "39"],
             &["--capacity 40 or more"],
         ),
@@ -332,6 +340,32 @@ fn a_bound_just_above_what_is_in_hand_holds_nobody_up() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(!contenders(&results).contains(&"unsync".to_owned()));
+}
+
+#[test]
+fn a_workload_is_read_from_a_file_and_no_burst_exceeds_its_bound() {
+    let folder = folder();
+    let file = folder.path().join("orders.toml");
+    let text = "object-size = 256\nbuffers = [300, 20]\nremote = 25\nburst = 8\nthreads = 3\ncapacity = 40\n";
+    fs::write(&file, text).unwrap();
+    let output = quick(
+        folder.path(),
+        &["--workload", file.to_str().unwrap(), "--json"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        contenders(&results),
+        ["batched", "mutex", "queue", "heap", "box", "words"]
+    );
+    assert_eq!(
+        results["case"]["buffers"],
+        serde_json::json!([300, 20, 0, 0])
+    );
+    assert_eq!(results["case"]["remote"], 25);
+    for burst in results["growth"].as_array().unwrap() {
+        assert_eq!(burst["objects"], 40);
+    }
 }
 
 #[test]
