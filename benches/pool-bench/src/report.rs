@@ -4,7 +4,7 @@
 use crate::advice::Verdict;
 use crate::case::Kind;
 use crate::chart::{
-    Line, Lines, Pair, Pairs, STYLE, Scale, Whose, cost_against_threads, escaped,
+    Line, Lines, Pair, Pairs, Scale, Whose, cost_against_threads, escaped, style,
     throughput_against_threads,
 };
 use crate::results::{Operation, Percentiles, Place, Results, Series};
@@ -37,7 +37,7 @@ pub(crate) fn html(results: &Results) -> String {
         method(results),
     ]
     .concat();
-    let page_style = include_str!("report.css");
+    let style = style() + include_str!("report.css");
     format!(
         r#"<!DOCTYPE html>
 <html lang="en">
@@ -46,7 +46,7 @@ pub(crate) fn html(results: &Results) -> String {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-{STYLE}{page_style}</style>
+{style}</style>
 </head>
 <body>
 <main>
@@ -104,7 +104,7 @@ fn case(results: &Results) -> String {
     kinds.dedup();
     for kind in kinds {
         section += &format!(
-            "<dt class=\"{name}\">{name}</dt><dd>{}</dd>\n",
+            "<dt style=\"color: var(--{name})\">{name}</dt><dd>{}</dd>\n",
             escaped(kind.meaning()),
             name = kind.name(),
         );

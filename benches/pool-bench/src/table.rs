@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use comfy_table::CellAlignment;
+use comfy_table::presets::NOTHING;
 use pool_bench::duel::Spread;
 
 use crate::results::{Figure, Latency, Operation, Percentiles, Place, Results};
@@ -31,26 +33,18 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.title)?;
-        let lines = || std::iter::once(&self.head).chain(&self.rows);
-        let cell = |line: &Vec<String>, column: usize| {
-            line.get(column).map_or(0, |cell| cell.chars().count())
-        };
-        let columns = 0..self.head.len();
-        let widths: Vec<_> = columns
-            .map(|column| lines().map(|line| cell(line, column)).max().unwrap_or(0))
-            .collect();
-        for line in lines() {
-            let mut text = String::from(" ");
-            for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-                text += &match column {
-                    0 => format!(" {cell:<width$}"),
-                    _ => format!("  {cell:>width$}"),
-                };
-            }
-            writeln!(f, "{}", text.trim_end())?;
+        let mut table = comfy_table::Table::new();
+        table
+            .load_style(NOTHING)
+            .set_header(&self.head)
+            .add_rows(&self.rows);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
         }
-        Ok(())
+        writeln!(f, "{}", self.title)?;
+        table
+            .lines()
+            .try_for_each(|line| writeln!(f, " {}", line.trim_end()))
     }
 }
 
