@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::config::{Backend, PoolConfig, ResetOn};
+use crate::config::{Backend, PoolConfig, Recall, ResetOn};
 use crate::error::{BuildError, BuildErrorKind};
 use crate::lifecycle::{Derived, Lifecycle, Recycle, WithoutCreate};
 use crate::memory::Memory;
@@ -144,6 +144,25 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
     /// When a used object is reset. Default: [`ResetOn::Release`].
     pub fn reset_on(mut self, when: ResetOn) -> Self {
         self.choices.reset_on = Some(when);
+        self
+    }
+
+    /// How the pool gets at what other threads cache. Default: [`Recall::Interrupt`]; [`Recall::Cooperate`] is for
+    /// pinned threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use pool_core::{Pool, Recall};
+    ///
+    /// let pool = Pool::<String>::builder().recall(Recall::Cooperate).build()?;
+    /// drop(pool.acquire());
+    /// pool.trim(0);
+    /// assert_eq!(pool.stats().revocations, 0);
+    /// # Ok::<(), pool_core::BuildError>(())
+    /// ```
+    pub fn recall(mut self, how: Recall) -> Self {
+        self.choices.recall = Some(how);
         self
     }
 

@@ -4,7 +4,9 @@ use alloc::borrow::Cow;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::error::{BuildError, BuildErrorKind, ParseBackendError, ParseResetOnError};
+use crate::error::{
+    BuildError, BuildErrorKind, ParseBackendError, ParseRecallError, ParseResetOnError,
+};
 use crate::memory::Memory;
 use crate::object::{Chunks, NoChunk};
 #[cfg(feature = "serde")]
@@ -129,6 +131,63 @@ impl ResetOn {
     }
 }
 
+/// How a pool gets at what threads cache, when it needs that: it ran dry, somebody waits, or it is trimmed, drained,
+/// resized or closed.
+///
+/// A value with a name, as [`Backend`] is. The guide's page on pinned threads says which call interrupts whom.
+///
+/// # Examples
+///
+/// ```
+/// use pool_core::Recall;
+///
+/// assert_eq!("cooperate".parse(), Ok(Recall::Cooperate));
+/// assert_eq!(Recall::Interrupt.to_string(), "interrupt");
+/// assert_eq!(
+///     "wait".parse::<Recall>().unwrap_err().to_string(),
+///     "unknown recall \"wait\": expected one of interrupt, cooperate",
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Recall {
+    /// At once, by a barrier that interrupts each core that runs a thread of the process. So no idle object is ever
+    /// out of reach, and [`Exhausted`](crate::AcquireError::Exhausted) is exact.
+    #[default]
+    Interrupt,
+    /// When the thread comes by: its next acquire or drop finds that the cache was asked for, and hands it over; so
+    /// does any other call of that thread that takes the pool's lock, and its end. No thread is interrupted, and a
+    /// hit costs what it always does.
+    ///
+    /// The capacity is never exceeded. But what lies in the cache of a thread that has not come by is out of reach:
+    /// `Exhausted` may be said meanwhile, a waiter waits for the thread (an object that was put back at the very
+    /// moment at which the waiter came included), [`Pool::wait_idle`](crate::Pool::wait_idle) takes it for in use,
+    /// and a trim, a drain, a `retain` or a `close` does not see it. A closed pool drops such objects when the thread
+    /// comes by. Near `max_idle`, a cache counts as full until it is handed over. A thread that is about to be quiet
+    /// calls [`Pool::flush`](crate::Pool::flush).
+    ///
+    /// Two events interrupt all the same, if a thread has something in its cache then: the drop of the last
+    /// [`Pool`](crate::Pool), after which no idle object may be left, and a fork.
+    ///
+    /// For [`Backend::Batched`] and [`Backend::Heap`]. A [`Queue`](Backend::Queue) takes its lock for each operation
+    /// then, since it could not grow else; for a [`Mutex`](Backend::Mutex), which caches nothing, and for
+    /// [`unsync`](crate::unsync) it makes no difference.
+    Cooperate,
+}
+
+impl Recall {
+    /// Both, in the order of the documentation.
+    pub const ALL: [Recall; 2] = [Recall::Interrupt, Recall::Cooperate];
+
+    /// The name, as [`FromStr`] reads it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Recall::Interrupt => "interrupt",
+            Recall::Cooperate => "cooperate",
+        }
+    }
+}
+
 /// Writes a choice by its name, and reads it.
 macro_rules! named {
     ($Choice:ident, $Error:ident) => {
@@ -154,6 +213,7 @@ macro_rules! named {
 
 named!(Backend, ParseBackendError);
 named!(ResetOn, ParseResetOnError);
+named!(Recall, ParseRecallError);
 
 /// The choices of a pool as plain data, none of which has to be made: what a [`Builder`] collects, and
 /// what a service reads from its configuration file.
@@ -229,6 +289,8 @@ pub struct PoolConfig {
     pub track_holders: Option<bool>,
     /// See [`Builder::reset_on`](crate::Builder::reset_on).
     pub reset_on: Option<ResetOn>,
+    /// See [`Builder::recall`](crate::Builder::recall).
+    pub recall: Option<Recall>,
     /// See [`Builder::name`](crate::Builder::name).
     pub name: Option<Cow<'static, str>>,
 }
@@ -248,6 +310,7 @@ impl PoolConfig {
             max_waiting,
             track_holders,
             reset_on,
+            recall,
             name,
         } = other;
         self.backend = backend.or(self.backend);
@@ -259,6 +322,7 @@ impl PoolConfig {
         self.max_waiting = max_waiting.or(self.max_waiting);
         self.track_holders = track_holders.or(self.track_holders);
         self.reset_on = reset_on.or(self.reset_on);
+        self.recall = recall.or(self.recall);
         if let Some(name) = name {
             self.name = Some(name.clone());
         }
@@ -276,6 +340,7 @@ impl PoolConfig {
             max_waiting,
             track_holders,
             reset_on,
+            recall,
             name,
         } = self;
         let fail = |kind: BuildErrorKind| Err(kind.into());
@@ -360,6 +425,7 @@ impl PoolConfig {
             max_waiting,
             track_holders: track_holders.unwrap_or(false),
             reset_on: reset_on.unwrap_or_default(),
+            recall: recall.unwrap_or_default(),
             name,
             memory,
         };
@@ -387,6 +453,7 @@ pub(crate) struct Config {
     /// Whether it is noted who holds each object in use.
     pub(crate) track_holders: bool,
     pub(crate) reset_on: ResetOn,
+    pub(crate) recall: Recall,
     pub(crate) name: Option<Cow<'static, str>>,
     pub(crate) memory: Memory,
 }
@@ -412,6 +479,7 @@ impl Default for Config {
             max_waiting: None,
             track_holders: false,
             reset_on: ResetOn::default(),
+            recall: Recall::default(),
             name: None,
             memory: Memory::default(),
         }

@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::error::Error;
 use core::fmt;
 
-use crate::config::{Backend, ResetOn};
+use crate::config::{Backend, Recall, ResetOn};
 use crate::object::Refusal;
 
 /// A pool could not be built as configured. The message names the choices that disagree, as they were
@@ -319,4 +319,9 @@ unknown_name! {
 unknown_name! {
     /// A name does not say when an object is reset.
     ParseResetOnError, ResetOn, "reset_on"
+}
+
+unknown_name! {
+    /// A name does not say how a pool gets at what threads cache.
+    ParseRecallError, Recall, "recall"
 }

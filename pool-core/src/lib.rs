@@ -84,7 +84,7 @@
 //!   [`unsync`]. A panic of a hook still costs no more than its object, but a panic while another unwinds
 //!   aborts.
 //! - `async`: `Pool::acquire_async`, for any executor. Adds no dependency.
-//! - `serde`: [`PoolConfig`], [`Backend`] and [`ResetOn`] are read from and written to any format, with
+//! - `serde`: [`PoolConfig`], [`Backend`], [`Recall`] and [`ResetOn`] are read from and written to any format, with
 //!   errors that name the field; [`Stats`] and what handles hold are written. At the price of building
 //!   `serde` and its derive. (To read into an object of a pool: `T::deserialize_in_place`.)
 //! - `stable_deref_trait`: handles implement the traits of that crate, for `owning_ref`, `yoke` and their like.
@@ -145,11 +145,12 @@ pub use acquire::{Acquire, WaitIdle};
 pub use builder::Builder;
 #[cfg(feature = "std")]
 pub use central::trim::TrimPolicy;
-pub use config::{Backend, PoolConfig, ResetOn};
+pub use config::{Backend, PoolConfig, Recall, ResetOn};
 #[cfg(feature = "std")]
 pub use entry::{Entry, VacantEntry};
 pub use error::{
-    AcquireError, AttachError, BuildError, ParseBackendError, ParseResetOnError, WaitIdleError,
+    AcquireError, AttachError, BuildError, ParseBackendError, ParseRecallError, ParseResetOnError,
+    WaitIdleError,
 };
 #[cfg(feature = "std")]
 pub use handle::{Burst, Pooled, SharedPooled};

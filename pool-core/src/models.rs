@@ -89,6 +89,14 @@ fn add_one_inside(inside: crate::local::Inside<'_, Number>) {
     });
 }
 
+/// What an owner does under the lock before all else: hands over what it was asked for.
+fn hand_over(pool: &Sum, shared: &mut MutexGuard<'_, Shared>) {
+    let Shared { slots, sum, .. } = &mut **shared;
+    if let Some(own) = pool.key.find() {
+        slots.hand_over(own, reclaim(sum));
+    }
+}
+
 /// Adds one, in the calling thread's slot if it may.
 fn add_one(pool: &std::sync::Arc<Sum>) {
     let own = pool.key.find_or_register(|| {
@@ -100,6 +108,7 @@ fn add_one(pool: &std::sync::Arc<Sum>) {
         return;
     }
     let mut shared = pool.shared.lock();
+    hand_over(pool, &mut shared);
     if let Some(own) = own
         && !shared.closed
     {
@@ -150,7 +159,7 @@ fn owner_against_revoker() {
         let slots = sum();
         add_one(&slots);
         assert_eq!(
-            slots.shared.lock().slots.active(),
+            slots.shared.lock().slots.occupied(),
             1,
             "nothing is modelled without slots"
         );
@@ -207,7 +216,11 @@ fn closing_against_an_owner() {
         add_one(&slots);
         closer.join().unwrap();
         let shared = slots.shared.lock();
-        assert_eq!(shared.slots.active(), 0, "a slot is active after the close");
+        assert_eq!(
+            shared.slots.occupied(),
+            0,
+            "a slot is active after the close"
+        );
         assert_eq!(shared.sum, 3);
     });
 }
@@ -1471,4 +1484,176 @@ fn a_vacancy_that_is_tracked_and_dropped_against_an_acquire() {
             assert!(pool.holders().is_empty());
         });
     }
+}
+
+/// Asks for what the slots hold, in a thread.
+fn asker(slots: &std::sync::Arc<Sum>) -> thread::JoinHandle<()> {
+    let slots = slots.clone();
+    thread::spawn(move || slots.shared.lock().slots.ask_all())
+}
+
+fn come_by(pool: &Sum) {
+    hand_over(pool, &mut pool.shared.lock());
+}
+
+/// The sum, of slots that nobody is to look into.
+fn handed_over(pool: &Sum) -> usize {
+    let shared = pool.shared.lock();
+    assert_eq!(shared.slots.occupied(), 0, "a slot was not handed over");
+    shared.sum
+}
+
+#[test]
+fn an_owner_hands_over_what_it_is_asked_for() {
+    model(|| {
+        let slots = sum();
+        add_one(&slots);
+        assert_eq!(slots.shared.lock().slots.occupied(), 1);
+        let asker = asker(&slots);
+        add_one(&slots);
+        add_one(&slots);
+        asker.join().unwrap();
+        come_by(&slots);
+        assert_eq!(total(&slots), 3);
+    });
+}
+
+#[test]
+fn an_owner_that_is_asked_twice() {
+    model(|| {
+        let slots = sum();
+        add_one(&slots);
+        let askers = [asker(&slots), asker(&slots)];
+        add_one(&slots);
+        add_one(&slots);
+        for asker in askers {
+            asker.join().unwrap();
+        }
+        slots.shared.lock().slots.ask_all();
+        come_by(&slots);
+        assert_eq!(handed_over(&slots), 3);
+    });
+}
+
+#[test]
+fn an_owner_that_ends_while_it_is_asked() {
+    model(|| {
+        let slots = sum();
+        let owner = adder(&slots, 2);
+        slots.shared.lock().slots.ask_all();
+        owner.join().unwrap();
+        // Its end may be under way still; what it has not handed over is in its slot.
+        assert_eq!(total(&slots), 2);
+    });
+}
+
+/// It does not come by, so the end of the pool looks into its slot, though it was asked for.
+#[test]
+fn an_owner_that_is_asked_and_then_revoked() {
+    model(|| {
+        let slots = sum();
+        add_one(&slots);
+        let revoker = {
+            let slots = slots.clone();
+            thread::spawn(move || {
+                slots.shared.lock().slots.ask_all();
+                total(&slots)
+            })
+        };
+        add_one(&slots);
+        add_one(&slots);
+        assert!(revoker.join().unwrap() <= 3);
+        assert_eq!(total(&slots), 3);
+    });
+}
+
+fn cooperating(backend: Backend, capacity: usize) -> (CountedPool, std::sync::Arc<Counter>) {
+    pool_with(|builder| {
+        let builder =
+            (builder.backend(backend).capacity(capacity)).recall(crate::Recall::Cooperate);
+        match backend {
+            Backend::Batched => builder.batch_size(1),
+            _ => builder,
+        }
+    })
+}
+
+/// The release may go unnoticed; then the next visit of its thread serves the waiter.
+#[test]
+fn a_waiter_is_served_by_a_thread_that_comes_by() {
+    for backend in [Backend::Batched, Backend::Heap] {
+        model(move || {
+            let (pool, _) = cooperating(backend, 1);
+            drop(pool.acquire()); // Activates the cache of this thread.
+            let object = pool.acquire();
+            let waiter = {
+                let pool = pool.clone();
+                thread::spawn(move || drop(pool.acquire()))
+            };
+            drop(object);
+            pool.flush();
+            waiter.join().unwrap();
+            assert_eq!(pool.stats().revocations, 0);
+        });
+    }
+}
+
+#[test]
+fn a_waiter_is_served_by_a_thread_that_ends() {
+    for backend in [Backend::Batched, Backend::Heap] {
+        model_with(2, move || {
+            let (pool, _) = cooperating(backend, 1);
+            let ends = {
+                let pool = pool.clone();
+                thread::spawn(move || {
+                    drop(pool.acquire());
+                    drop(pool.acquire());
+                })
+            };
+            drop(pool.acquire());
+            pool.flush(); // The other may wait for it.
+            ends.join().unwrap();
+            assert_eq!(pool.stats().revocations, 0);
+        });
+    }
+}
+
+#[test]
+fn a_close_against_an_owner_that_comes_by() {
+    model(|| {
+        let (pool, drops) = cooperating(Backend::Batched, 2);
+        drop(pool.acquire());
+        drop(pool.acquire());
+        let closer = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.close())
+        };
+        drop(pool.try_acquire());
+        closer.join().unwrap();
+        assert!(pool.try_acquire().is_err());
+        assert_eq!(drops.load(Ordering::Relaxed), pool.stats().created);
+        assert_eq!(pool.stats().revocations, 0);
+    });
+}
+
+/// It has not come by, and nothing is left all the same.
+#[test]
+fn the_last_pool_against_an_owner_that_was_asked() {
+    model(|| {
+        let (pool, drops) = cooperating(Backend::Batched, 2);
+        let releaser = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                let first = pool.acquire();
+                let second = pool.acquire();
+                drop(first); // Activates the cache.
+                drop(pool);
+                drop(second);
+            })
+        };
+        pool.trim(0);
+        drop(pool);
+        releaser.join().unwrap();
+        assert!(drops.load(Ordering::Relaxed) >= 2);
+    });
 }

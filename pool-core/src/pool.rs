@@ -1024,7 +1024,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// If the drop of a `T` does, after all idle objects were dropped.
     pub fn close(&self) {
-        self.shared.close();
+        self.shared.close(false);
     }
 
     /// Whether the pool was [closed](Self::close).

@@ -263,6 +263,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     pub(crate) fn lacks(&self, n: usize) -> usize {
         let missing = self.central.lacks(n);
         self.emit_revocations();
+        self.destroy_unwanted();
         missing
     }
 
@@ -345,6 +346,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
             }
         }
         drop(inspection);
+        panics.catch(|| self.destroy_unwanted());
         if destroyed > 0 {
             self.free_memory(destroyed);
         }
@@ -386,11 +388,40 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
             let not_wanted = Reclaimed::new(self.put_many(granted.into_vec()));
             panics.catch(|| drop(not_wanted));
         }
+        self.destroy_surplus(&mut panics);
+        panics.resume();
+    }
+
+    /// Destroys the idle objects beyond the bound.
+    fn destroy_surplus(&self, panics: &mut FirstPanic) {
         let mut some = Vec::new();
         while self.central.take_surplus(&mut some) {
             // SAFETY: they came out of `central`.
             let some = unsafe { Shared::<T, L>::reclaimed(mem::take(&mut some)) };
             panics.catch(|| drop(some));
+        }
+    }
+
+    /// Destroys what threads have handed over to a pool that is closed, or beyond its bound.
+    ///
+    /// # Panics
+    ///
+    /// If the drop of a `T` does, after all of that.
+    #[inline]
+    pub(crate) fn destroy_unwanted(&self) {
+        if self.central.take_has_unwanted() {
+            self.destroy_unwanted_slow();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn destroy_unwanted_slow(&self) {
+        let mut panics = FirstPanic::default();
+        if self.is_closed() {
+            self.destroy_excess(TrimTarget::AtMost(0), &mut panics);
+        } else {
+            self.destroy_surplus(&mut panics);
         }
         panics.resume();
     }
@@ -405,13 +436,14 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
         self.resized.load(Ordering::Relaxed)
     }
 
-    /// Closes for good, and destroys what is idle.
+    /// Closes for good, and destroys what is idle; `at_once`, whatever is chosen for recalls, also what is in the
+    /// slots.
     ///
     /// # Panics
     ///
     /// If the drop of a `T` does, after all idle objects were dropped.
-    pub(crate) fn close(&self) {
-        let (granted, was_open) = self.central.close();
+    pub(crate) fn close(&self, at_once: bool) {
+        let (granted, was_open) = self.central.close(at_once);
         // SAFETY: they came out of `central`.
         let granted = unsafe { Shared::<T, L>::reclaimed(granted) };
         self.emit_revocations();
@@ -455,6 +487,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     /// Puts what the calling thread keeps where every thread finds it.
     pub(crate) fn flush(&self) {
         self.central.flush();
+        self.destroy_unwanted();
     }
 
     pub(crate) fn counts(&self) -> Counts {
@@ -563,7 +596,10 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
             // SAFETY: given out just now.
             central::Taken::Permit => Taken::Permit(unsafe { Permit::new(self.as_ptr()) }),
             central::Taken::Exhausted => Taken::Exhausted,
-            central::Taken::Closed => Taken::Closed,
+            central::Taken::Closed => {
+                self.destroy_unwanted();
+                Taken::Closed
+            }
         }
     }
 
@@ -577,6 +613,9 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         let taken = taken.map(|erased| unsafe { self.taken_many(n, erased) });
         // SAFETY: they came out of `central`.
         drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+        if taken.is_err() {
+            self.destroy_unwanted();
+        }
         taken
     }
 
@@ -797,7 +836,7 @@ unsafe impl<T, L: Recycle<T> + ?Sized> ObjectPool<T> for Shared<T, L> {
         shared.refs.load(Ordering::Acquire);
         // Keeps the pool alive while it is closed, and frees it even if the drop of a `T` panics.
         let end = End { pool };
-        shared.close();
+        shared.close(true);
         drop(end);
     }
 }

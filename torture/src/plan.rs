@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pool_core::{Backend, BuildError, Pool, ResetOn, unsync};
+use pool_core::{Backend, BuildError, Pool, Recall, ResetOn, unsync};
 
 use crate::alarm::fail;
 use crate::body::{Body, Hooks};
@@ -20,6 +20,7 @@ pub(crate) struct Plan {
     grow_by: Option<usize>,
     pub(crate) max_idle: Option<usize>,
     reset_on: ResetOn,
+    recall: Recall,
     temper: Temper,
     /// Whether objects go back before the thread does anything else, so that it may wait for one
     /// without a limit.
@@ -53,6 +54,12 @@ impl Plan {
             } else {
                 ResetOn::Release
             },
+            // What a thread caches that waits for another pool nobody gets then, so without a gate.
+            recall: if !gate && chance(300) {
+                Recall::Cooperate
+            } else {
+                Recall::Interrupt
+            },
             temper: temper(),
             gate,
             closes: chance(200),
@@ -76,7 +83,8 @@ impl Plan {
             .backend(self.backend)
             .track_holders(self.tracks_holders)
             .prefill(self.prefill)
-            .reset_on(self.reset_on);
+            .reset_on(self.reset_on)
+            .recall(self.recall);
         if let Some(capacity) = self.capacity {
             builder = builder.capacity(capacity);
         }

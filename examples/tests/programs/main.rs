@@ -6,6 +6,7 @@ mod fan_out;
 mod net_frames;
 mod observe;
 mod order_book;
+mod pinned;
 mod pipeline;
 mod quickstart;
 mod shutdown;

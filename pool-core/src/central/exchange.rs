@@ -488,13 +488,13 @@ impl Locked<'_> {
         }
     }
 
-    /// For how many of `more` objects there is room on the shelf; where that is close, the slots are revoked so
+    /// For how many of `more` objects there is room on the shelf; where that is close, the slots are recalled so
     /// that the count is exact. A queue says it when it is pushed to.
     pub(super) fn room_for(&mut self, more: usize) -> usize {
         let max_idle = self.central.max_idle;
-        if self.may_overflow(more, self.state.slots.active()) {
+        if self.may_overflow(more, self.state.slots.occupied()) {
             self.recall();
-            return max_idle.saturating_sub(self.state.shelf.len());
+            return self.room_beside_slots();
         }
         match &self.state.shelf {
             Shelf::None => 0,
@@ -517,7 +517,7 @@ impl Locked<'_> {
     /// to.
     fn room_beside_slots(&self) -> usize {
         let cached = match &self.state.shelf {
-            Shelf::Depot(..) => self.most_cached(self.state.slots.active()),
+            Shelf::Depot(..) => self.most_cached(self.state.slots.occupied()),
             Shelf::None | Shelf::Stack(_) => 0,
             Shelf::Queue(_) => return usize::MAX,
         };
@@ -530,14 +530,14 @@ impl Locked<'_> {
         threads.saturating_mul(2 * self.central.batch_size)
     }
 
-    /// Whether `more` objects could take the pool past `max_idle`, if the stacks of `active` threads were as full
+    /// Whether `more` objects could take the pool past `max_idle`, if the stacks of so many threads were as full
     /// as they get.
-    pub(super) fn may_overflow(&self, more: usize, active: usize) -> bool {
+    pub(super) fn may_overflow(&self, more: usize, threads: usize) -> bool {
         let Shelf::Depot(depot, _) = &self.state.shelf else {
             return false;
         };
         let max_idle = self.central.max_idle;
-        let cached = self.most_cached(active);
+        let cached = self.most_cached(threads);
         max_idle != usize::MAX && depot.len().saturating_add(cached).saturating_add(more) > max_idle
     }
 

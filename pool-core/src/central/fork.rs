@@ -33,7 +33,10 @@ impl Central {
 
     /// Serves the head of the queue with what the threads that are forgotten had been granted; gives its wake.
     pub(crate) fn serve_in_child(&self) -> Option<Wake> {
-        let state = &mut *self.lock().state;
+        // What is granted here needs no memory, and is not granted by the lock before.
+        let mut locked = self.lock_only();
+        locked.reclaim();
+        let state = &mut *locked.state;
         loop {
             if let Some(wake) = state.waiters.pop_served_head() {
                 return Some(wake);

@@ -52,11 +52,14 @@ impl IdleWaiters {
     }
 
     /// Takes all out, to be woken.
-    pub(super) fn end_all(&mut self) -> EndedWaits {
-        EndedWaits(match self.waiting.len() {
+    pub(super) fn end_all(&mut self) -> DueWakes {
+        DueWakes(match self.waiting.len() {
             // Mostly it is one, and then the list keeps its memory.
-            0 | 1 => self.waiting.pop().map(|(_, wake)| Ended::One(wake)),
-            _ => Some(Ended::Many(mem::take(&mut self.waiting))),
+            0 | 1 => self.waiting.pop().map(|(_, wake)| Due::One(wake)),
+            _ => {
+                let ended = mem::take(&mut self.waiting).into_iter();
+                Some(Due::Many(ended.map(|(_, wake)| wake).collect()))
+            }
         })
     }
 
@@ -69,17 +72,33 @@ impl IdleWaiters {
     }
 }
 
-/// Waits that are over. Dropped, under no lock, it wakes.
-pub(super) struct EndedWaits(Option<Ended>);
+/// Wakes that are due when the lock is given up. Dropped, under no lock, it wakes.
+pub(super) struct DueWakes(Option<Due>);
 
-enum Ended {
+enum Due {
     One(Wake),
-    Many(Vec<(IdleWaiterId, Wake)>),
+    Many(Vec<Wake>),
 }
 
-impl EndedWaits {
+impl DueWakes {
     pub(super) const fn none() -> Self {
-        EndedWaits(None)
+        DueWakes(None)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(super) fn add(&mut self, wake: Wake) {
+        self.0 = Some(match self.0.take() {
+            None => Due::One(wake),
+            Some(Due::One(first)) => Due::Many(vec![first, wake]),
+            Some(Due::Many(mut wakes)) => {
+                wakes.push(wake);
+                Due::Many(wakes)
+            }
+        });
     }
 
     #[cold]
@@ -87,13 +106,13 @@ impl EndedWaits {
     fn wake(&mut self) {
         match self.0.take() {
             None => {}
-            Some(Ended::One(wake)) => wake.wake(),
-            Some(Ended::Many(ended)) => ended.into_iter().for_each(|(_, wake)| wake.wake()),
+            Some(Due::One(wake)) => wake.wake(),
+            Some(Due::Many(wakes)) => wakes.into_iter().for_each(Wake::wake),
         }
     }
 }
 
-impl Drop for EndedWaits {
+impl Drop for DueWakes {
     #[inline]
     fn drop(&mut self) {
         // Hardly any visit to the lock has one.

@@ -33,7 +33,7 @@ use crossbeam_utils::CachePadded;
 use self::buffers::Buffers;
 #[cfg(feature = "async")]
 pub(crate) use self::idle::IdleWaiterId;
-use self::idle::{EndedWaits, IdleWaiters};
+use self::idle::{DueWakes, IdleWaiters};
 use self::permits::Permits;
 use self::queue::FifoQueue;
 use self::shelf::Shelf;
@@ -42,12 +42,12 @@ use self::trim::{Period, TrimPolicy, TrimTarget};
 pub(crate) use self::waiters::WaiterId;
 use self::waiters::Waiters;
 pub(crate) use self::waiters::{Grant, Wake};
-use crate::config::{Backend, Config};
+use crate::config::{Backend, Config, Recall};
 use crate::local::hit::{self, Own};
 use crate::local::{LocalStack, Missed, SharedInSlots, SlotKey, Slots};
 use crate::object::ErasedObject;
 use crate::observe::trace;
-use crate::sync::{Mutex, MutexGuard, barrier};
+use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering, barrier};
 
 /// What came of looking for an object.
 #[derive(Debug)]
@@ -56,8 +56,8 @@ pub(crate) enum Taken {
     Idle(ErasedObject),
     /// None was idle, and the caller has a permit to create one.
     Permit,
-    /// None was idle, and none may be created. Exact: at one moment within the call no object was idle
-    /// anywhere, in the stacks of threads included, and the bound was reached.
+    /// None was idle, and none may be created. Exact, unless slots are [asked for](Recall::Cooperate): at one moment
+    /// within the call no object was idle anywhere, in the stacks of threads included, and the bound was reached.
     Exhausted,
     /// The pool is closed.
     Closed,
@@ -97,11 +97,14 @@ pub(crate) struct Central {
     batch_size: usize,
     max_idle: usize,
     max_waiting: usize,
+    recall: Recall,
     /// The calling thread's slot; of no pool, where threads have none.
     slots: SlotKey<LocalStack>,
     /// The queue on the shelf, for threads inside their slots.
     queue: Option<SharedInSlots<Arc<FifoQueue>>>,
     buffers: Buffers,
+    /// Whether a thread has handed over what is not wanted any more: the pool is closed, or its bound was lowered.
+    has_unwanted: AtomicBool,
     /// Revocations, for the pool to emit when the lock is given up.
     unreported: trace::Unreported,
     /// Padded: written by every thread that comes here, next to what is only read.
@@ -134,6 +137,8 @@ impl Central {
         };
         let slots = match config.backend {
             Backend::Mutex => SlotKey::of_no_pool(),
+            // Its slots hold nothing to hand over; that their owners are outside only the barrier can tell.
+            Backend::Queue if config.recall == Recall::Cooperate => SlotKey::of_no_pool(),
             _ if barrier::available() => SlotKey::new(),
             _ => SlotKey::of_no_pool(),
         };
@@ -143,9 +148,11 @@ impl Central {
             batch_size: config.batch_size,
             max_idle: config.max_idle.unwrap_or(usize::MAX),
             max_waiting: config.max_waiting.unwrap_or(usize::MAX),
+            recall: config.recall,
             slots,
             queue,
             buffers: Buffers::new(),
+            has_unwanted: AtomicBool::new(false),
             unreported: trace::Unreported::new(),
             state: CachePadded::new(Mutex::new(State {
                 shelf,
@@ -171,15 +178,30 @@ impl Central {
         }
     }
 
-    /// The central lock. What a fork left in the slots is on the shelf then.
+    /// The central lock. What a fork left in the slots is on the shelf then, and so is what the calling thread was
+    /// asked for.
     fn lock(&self) -> Locked<'_> {
-        let mut locked = Locked {
-            state: self.state.lock(),
-            ended: EndedWaits::none(),
-            central: self,
-        };
-        locked.reclaim();
+        let mut locked = self.lock_only();
+        if locked.state.slots.has_backlog() {
+            locked.catch_up();
+        }
         locked
+    }
+
+    #[inline(always)]
+    fn lock_only(&self) -> Locked<'_> {
+        Locked {
+            state: self.state.lock(),
+            due: DueWakes::none(),
+            central: self,
+        }
+    }
+
+    /// Whether a thread has handed over what is not wanted any more; asked once. While the caller keeps the pool.
+    pub(crate) fn take_has_unwanted(&self) -> bool {
+        // Relaxed, both: what was handed over is under the lock. One that is not seen yet is, by the next that asks.
+        self.has_unwanted.load(Ordering::Relaxed)
+            && self.has_unwanted.swap(false, Ordering::Relaxed)
     }
 
     /// The calling thread's slot, registered if it has none; `None` if it can have none.
@@ -187,7 +209,8 @@ impl Central {
         self.slots.find_or_register(|| {
             let pool = self.this.upgrade();
             let pool = pool.expect("the caller keeps the pool alive");
-            (self.lock().register(), pool)
+            // Wakes nobody: the thread's registry is in use here, and a waker may use the pool.
+            (self.lock_only().register(), pool)
         })
     }
 
@@ -345,7 +368,7 @@ impl Central {
         let locked = self.lock();
         let state = &locked.state;
         let (mut kept, mut created) = (0, state.permits.created());
-        state.slots.for_each_active(|bytes, count| {
+        state.slots.for_each_occupied(|bytes, count| {
             kept += bytes;
             created += count.get();
         });
@@ -401,7 +424,8 @@ impl State {
             && self.permits.surplus() == 0
     }
 
-    /// Objects and permits that somebody holds. While no slot is active.
+    /// Objects and permits that somebody holds. While no slot is active; what is in slots that were asked for counts
+    /// as held.
     fn in_use(&self) -> usize {
         self.permits.taken() - self.shelf.len()
     }
@@ -410,8 +434,9 @@ impl State {
 /// The central lock, for what is unusual. The thread that has it may revoke the slots.
 struct Locked<'a> {
     state: MutexGuard<'a, State>,
-    /// After the guard, so that they are woken when the lock is given up.
-    ended: EndedWaits,
+    /// After the guard, so that they are woken when the lock is given up. While there are any no slot is activated,
+    /// since a waker is never called inside one.
+    due: DueWakes,
     central: &'a Central,
 }
 
@@ -421,7 +446,8 @@ impl Locked<'_> {
     #[inline(never)]
     fn end_waits(&mut self) {
         if self.state.in_use() == 0 {
-            self.ended = self.state.idle_waiters.end_all();
+            debug_assert!(self.due.is_none(), "what was granted just now is in use");
+            self.due = self.state.idle_waiters.end_all();
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The slots of threads, as the central lock sees them: activated, revoked and emptied.
 
+use super::waiters::Wakes;
 use super::{Central, Locked, State};
-use crate::config::Backend;
+use crate::config::{Backend, Recall};
 use crate::local::hit::Own;
 use crate::local::{LocalStack, SlotAddress, Unregister};
+use crate::sync::Ordering;
 
 /// For how many visits slots stay revoked after the pool ran dry.
 ///
@@ -34,10 +36,49 @@ impl Unregister for Central {
         slots.unregister(address, |top, stack, created| {
             shelf.reclaim(top, stack, created, permits);
         });
+        locked.pass_on();
     }
 }
 
 impl Locked<'_> {
+    /// Puts on the shelf, or grants to waiters, what a fork left in the slots, and what the calling thread was asked
+    /// for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn catch_up(&mut self) {
+        self.reclaim();
+        self.hand_over_own();
+        self.pass_on();
+    }
+
+    /// Moves what the calling thread's slot holds to the shelf, if it was asked for.
+    fn hand_over_own(&mut self) {
+        let State {
+            slots,
+            shelf,
+            permits,
+            ..
+        } = &mut *self.state;
+        if let Some(own) = self.central.slots.find() {
+            slots.hand_over(own, |top, stack, created| {
+                shelf.reclaim(top, stack, created, permits);
+            });
+        }
+    }
+
+    /// Grants what is idle, and permits, to the waiters, and notes what is not wanted: after a thread has handed over
+    /// what it was asked for.
+    fn pass_on(&mut self) {
+        let mut wakes = Wakes::default();
+        self.state.serve(&mut wakes);
+        wakes.into_iter().for_each(|wake| self.due.add(wake));
+        let state = &*self.state;
+        if state.shelf.len() > 0 && (state.closed || state.permits.surplus() > 0) {
+            // Relaxed: see `take_has_unwanted`.
+            self.central.has_unwanted.store(true, Ordering::Relaxed);
+        }
+    }
+
     pub(super) fn register(&mut self) -> SlotAddress {
         let batch_size = self.central.batch_size;
         self.state.slots.register(|| match self.central.backend {
@@ -59,9 +100,21 @@ impl Locked<'_> {
         slots.reclaim(|top, stack, created| shelf.reclaim(top, stack, created, permits));
     }
 
-    /// Brings what all slots hold to the shelf. Until they may be active again, and for ever once the pool is
-    /// closed, their owners come to the central lock for each operation.
+    /// Brings what all slots hold to the shelf, or has their owners bring it when they come by. Until the slots may be
+    /// active again, and for ever once the pool is closed, their owners come to the central lock for each operation.
     pub(super) fn recall(&mut self) {
+        match self.central.recall {
+            Recall::Interrupt => self.revoke_all(),
+            Recall::Cooperate => {
+                self.state.slots.ask_all();
+                // The calling thread has come by. Waiters there are none, or all slots were asked for before.
+                self.hand_over_own();
+            }
+        }
+    }
+
+    /// Brings what all slots hold to the shelf, at the price of a barrier.
+    pub(super) fn revoke_all(&mut self) {
         let stopped = self.state.slots.stop_all();
         self.reclaim();
         if stopped {
@@ -79,7 +132,10 @@ impl Locked<'_> {
     /// Whether one more slot may be active.
     pub(super) fn may_activate(&self) -> bool {
         let state = &*self.state;
-        state.may_bypass() && state.dry == 0 && !self.may_overflow(0, state.slots.active() + 1)
+        state.may_bypass()
+            && state.dry == 0
+            && self.due.is_none()
+            && !self.may_overflow(0, state.slots.occupied() + 1)
     }
 
     /// Activates the calling thread's slot if that is allowed; whether it is active now.
@@ -116,5 +172,27 @@ impl Locked<'_> {
         slots.flush(own, |top, stack, created| {
             shelf.reclaim(top, stack, created, permits);
         });
+    }
+}
+
+impl State {
+    /// Grants to the waiters the idle objects that are not beyond the bound, and permits.
+    pub(super) fn serve(&mut self, wakes: &mut Wakes) {
+        let State {
+            shelf,
+            permits,
+            waiters,
+            ..
+        } = self;
+        while !waiters.is_empty()
+            && shelf.len() > permits.surplus()
+            && let Some(object) = shelf.pop()
+        {
+            match waiters.offer(object) {
+                Ok(wake) => wakes.add(wake),
+                Err(_) => unreachable!("somebody waits"),
+            }
+        }
+        waiters.offer_permits(permits, wakes);
     }
 }

@@ -17,7 +17,7 @@ const TRIM_STEP: usize = 256;
 const INSPECTED_PART: usize = 8;
 
 impl Central {
-    /// Revokes the slots, and gives the idle objects in excess, to be taken out step by step.
+    /// Recalls what is in the slots, and gives the idle objects in excess, to be taken out step by step.
     pub(crate) fn excess(&self, target: TrimTarget) -> Excess<'_> {
         let mut locked = self.lock();
         locked.recall();
@@ -28,7 +28,7 @@ impl Central {
         }
     }
 
-    /// Revokes the slots, until the inspection is dropped, and gives all idle objects to be looked at.
+    /// Recalls what is in the slots, until the inspection is dropped, and gives all idle objects to be looked at.
     pub(crate) fn inspect(&self) -> Inspection<'_> {
         let mut locked = self.lock();
         locked.state.inspections += 1;
@@ -74,7 +74,7 @@ impl Central {
     pub(crate) fn take_surplus(&self, objects: &mut Vec<ErasedObject>) -> bool {
         objects.reserve(TRIM_STEP);
         let mut locked = self.lock();
-        // While there is one no slot is active, so all idle objects are on the shelf.
+        // While there is one no slot is active, so all idle objects are on the shelf, or come there.
         let step = locked.state.permits.surplus().min(TRIM_STEP);
         locked.state.shelf.take_oldest(step, objects);
         !objects.is_empty()
@@ -98,11 +98,15 @@ impl Central {
     }
 
     /// Closes for good: from now on each [`put`](Self::put) gives back. Gives the objects that waiters had been
-    /// granted, and whether the pool was open; what is idle is in [excess](Self::excess) now.
-    pub(crate) fn close(&self) -> (Vec<ErasedObject>, bool) {
+    /// granted, and whether the pool was open; what is idle is in [excess](Self::excess) now. `at_once`, whatever is
+    /// chosen for recalls, that is also what is in the slots.
+    pub(crate) fn close(&self, at_once: bool) -> (Vec<ErasedObject>, bool) {
         let mut locked = self.lock();
         let was_open = !mem::replace(&mut locked.state.closed, true);
-        locked.recall();
+        match at_once {
+            true => locked.revoke_all(),
+            false => locked.recall(),
+        }
         let State {
             waiters, permits, ..
         } = &mut *locked.state;
@@ -129,10 +133,11 @@ impl Locked<'_> {
 
     /// Goes over to a smaller queue, if the one on the shelf has far more memory than its objects need.
     pub(super) fn shrink_queue(&mut self) -> Option<[Arc<FifoQueue>; 2]> {
-        self.recall();
         let Shelf::Queue(queue) = &self.state.shelf else {
             return None;
         };
+        let queue = queue.clone();
+        self.recall();
         let smaller = queue.smaller()?;
         self.replace_queue(smaller)
     }
@@ -175,7 +180,7 @@ impl Excess<'_> {
 }
 
 /// Idle objects that are looked at, a few at a time, and put back; from [`Central::inspect`]. While there is one no slot
-/// is active, so an object is on the shelf if it is idle.
+/// is active, so an object is on the shelf if it is idle, unless it is in a slot that was asked for.
 ///
 /// Those looked at go behind the others. So each is taken out once, unless other threads acquire some of those
 /// that are left, or inspect them too.

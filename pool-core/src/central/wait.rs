@@ -163,14 +163,11 @@ impl Locked<'_> {
         Ok(waiters.arrive(n, mem::take(buffer), wake, permits, || shelf.pop()))
     }
 
-    /// Gives the permits that there are to the waiters, and the lock up, and wakes.
+    /// Gives what there is to the waiters, after permits were returned, and the lock up, and wakes.
     pub(super) fn serve_permits(mut self) {
         let mut wakes = Wakes::default();
-        let State {
-            waiters, permits, ..
-        } = &mut *self.state;
-        if !waiters.is_empty() {
-            waiters.offer_permits(permits, &mut wakes);
+        if !self.state.waiters.is_empty() {
+            self.state.serve(&mut wakes);
         }
         drop(self);
         wakes.wake();

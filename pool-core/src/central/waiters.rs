@@ -109,6 +109,10 @@ pub(crate) struct Wakes {
 }
 
 impl Wakes {
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = Wake> {
+        self.first.into_iter().chain(self.rest)
+    }
+
     pub(crate) fn add(&mut self, wake: Option<Wake>) {
         match self.first {
             None => self.first = wake,
@@ -119,7 +123,7 @@ impl Wakes {
     /// Wakes all. Under no lock.
     #[inline]
     pub(crate) fn wake(self) {
-        self.first.into_iter().chain(self.rest).for_each(Wake::wake);
+        self.into_iter().for_each(Wake::wake);
     }
 }
 

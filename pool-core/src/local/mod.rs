@@ -3,7 +3,8 @@
 //! A thread works in its own [`Slot`] without a lock, an atomic read-modify-write or a fence. A thread that
 //! needs the whole picture (an exhausted pool, a waiter, `drain`, `trim`, `close`, the end of a pool) takes the
 //! central lock and revokes the slots: one barrier for all of them. Then they are empty, and their owners use
-//! the central lock until they may activate their slots again.
+//! the central lock until they may activate their slots again. Where no thread is to be interrupted, slots are asked
+//! for instead: what they hold is handed over by their owners, at their next visit to the central lock.
 //!
 //! What a slot holds depends on the backend: `Batched` a stack of idle objects, `Heap` a number of permits,
 //! `Queue` nothing (its owner is inside while it uses the shared queue, so a revocation waits for it).
@@ -46,10 +47,13 @@ pub(crate) struct Slots<S> {
     taken: Vec<NonNull<PaddedSlot<S>>>,
     /// The slots that were given up, for the next threads: many short threads need few slots.
     vacant: Vec<NonNull<PaddedSlot<S>>>,
-    /// How many of `taken` are active.
-    active: usize,
-    /// Whether a fork has revoked slots that are not emptied yet.
+    /// How many of `taken` are active or asked for, and how many of those are asked for.
+    occupied: usize,
+    asked: usize,
+    /// Whether slots are stopped that are not emptied yet; a fork leaves that to later.
     unreclaimed: bool,
+    /// Whether there is anything of the last two.
+    backlog: bool,
 }
 
 // SAFETY: the pointers are to slots that this value owns, which are `Send` and `Sync` for `S: Send`.
@@ -60,14 +64,56 @@ impl<S: SlotState> Slots<S> {
         Slots {
             taken: Vec::new(),
             vacant: Vec::new(),
-            active: 0,
+            occupied: 0,
+            asked: 0,
             unreclaimed: false,
+            backlog: false,
         }
     }
 
-    /// How many threads may keep something in their slots now.
-    pub(crate) fn active(&self) -> usize {
-        self.active
+    /// How many threads may have something in their slots now.
+    pub(crate) fn occupied(&self) -> usize {
+        self.occupied
+    }
+
+    /// Whether there are slots to be [reclaimed](Self::reclaim) or [handed over](Self::hand_over).
+    #[inline(always)]
+    pub(crate) fn has_backlog(&self) -> bool {
+        self.backlog
+    }
+
+    fn note_backlog(&mut self) {
+        self.backlog = self.unreclaimed || self.asked > 0;
+    }
+
+    /// Asks the owner of each active slot for what it holds, to be [handed over](Self::hand_over) once the owner
+    /// finds that it may not enter any more. No barrier: until then no other thread touches the slot (BIAS-ASKED).
+    pub(crate) fn ask_all(&mut self) {
+        if self.asked == self.occupied {
+            return;
+        }
+        for slot in &self.taken {
+            // SAFETY: in the list, so alive (SLOT-LIVES).
+            let slot = unsafe { slot.as_ref() };
+            if slot.is_active() {
+                slot.ask();
+            }
+        }
+        self.asked = self.occupied;
+        self.note_backlog();
+    }
+
+    /// Empties the calling thread's slot into `reclaim`, if it was asked for; whether it was.
+    pub(crate) fn hand_over(
+        &mut self,
+        own: OwnSlot<'_, S>,
+        reclaim: impl FnMut(Top, &mut S, &OwnedCount),
+    ) -> bool {
+        let asked = own.slot().is_asked();
+        if asked {
+            self.flush(own, reclaim);
+        }
+        asked
     }
 
     /// A slot for the calling thread, with the state of `make` if it is a new one.
@@ -83,7 +129,7 @@ impl<S: SlotState> Slots<S> {
     }
 
     /// Takes the slot at `address` back from the calling thread. `reclaim` takes over what it holds, as in
-    /// [`revoke_all`](Self::revoke_all).
+    /// [`reclaim`](Self::reclaim).
     pub(crate) fn unregister(
         &mut self,
         address: SlotAddress,
@@ -96,24 +142,25 @@ impl<S: SlotState> Slots<S> {
         self.vacant.push(pointer);
         // SAFETY: in one of the lists, so alive (SLOT-LIVES).
         let slot = unsafe { pointer.as_ref() };
-        let top = match slot.is_active() {
-            true => {
-                self.deactivate(slot);
-                slot.own_top()
-            }
-            // It is empty, but objects may have been counted without the lock before it was revoked.
-            false => return,
-        };
-        // SAFETY: the calling thread is the owner and outside; it has the central lock, so no revoking thread
-        // is there (BIAS-EXCLUSIVE).
-        unsafe { slot.with_state(|state| reclaim(top, state, slot.created())) };
+        self.empty(slot, &mut reclaim);
     }
 
-    /// Revokes a slot that belongs to the calling thread and is active.
-    fn deactivate(&mut self, slot: &Slot<S>) {
-        // No barrier: the owner is here, and outside.
+    /// Empties a slot that belongs to the calling thread, which is outside. The slot is not active after that.
+    fn empty(&mut self, slot: &Slot<S>, reclaim: &mut impl FnMut(Top, &mut S, &OwnedCount)) {
+        let asked = slot.take_asked();
+        if !asked && !slot.is_active() {
+            return; // Another thread has emptied it.
+        }
+        // No barrier: the owner is here.
         slot.revoke();
-        self.active -= 1;
+        self.occupied -= 1;
+        if asked {
+            self.asked -= 1;
+            self.note_backlog();
+        }
+        // SAFETY: the calling thread is the owner and outside; it has the central lock, so no revoking thread
+        // is there (BIAS-EXCLUSIVE), and nobody has touched what was asked for (BIAS-ASKED).
+        unsafe { slot.with_state(|state| reclaim(slot.own_top(), state, slot.created())) };
     }
 
     /// Activates the calling thread's slot, which is empty.
@@ -122,7 +169,7 @@ impl<S: SlotState> Slots<S> {
         // SAFETY: as in `state`.
         let bounds = unsafe { slot.with_state(|state| state.bounds()) };
         slot.activate(bounds);
-        self.active += 1;
+        self.occupied += 1;
     }
 
     pub(crate) fn is_active(&self, own: OwnSlot<'_, S>) -> bool {
@@ -156,26 +203,19 @@ impl<S: SlotState> Slots<S> {
         own: OwnSlot<'_, S>,
         mut reclaim: impl FnMut(Top, &mut S, &OwnedCount),
     ) {
-        let slot = own.slot();
-        if !slot.is_active() {
-            return;
-        }
-        let top = slot.own_top();
-        self.deactivate(slot);
-        // SAFETY: as in `with_own`.
-        unsafe { slot.with_state(|state| reclaim(top, state, slot.created())) };
+        self.empty(own.slot(), &mut reclaim);
     }
 
     /// Revokes all slots and waits until their owners are outside; whether that took a barrier. What the slots
     /// hold is for [`reclaim`](Self::reclaim), before anything else is done with them.
     pub(crate) fn stop_all(&mut self) -> bool {
-        if self.active == 0 {
-            return false; // The others are empty, and are not looked at again (BIAS-STALE).
+        if self.occupied == 0 {
+            return false; // They are empty, and are not looked at again (BIAS-STALE).
         }
         for slot in &self.taken {
             // SAFETY: in the list, so alive (SLOT-LIVES).
             let slot = unsafe { slot.as_ref() };
-            if slot.is_active() {
+            if slot.take_asked() || slot.is_active() {
                 slot.revoke();
                 slot.set_pending();
             }
@@ -194,8 +234,9 @@ impl<S: SlotState> Slots<S> {
                 slot.set_observed_top(top.max(empty));
             }
         }
-        self.active = 0;
+        (self.occupied, self.asked) = (0, 0);
         self.unreclaimed = true;
+        self.note_backlog();
         true
     }
 
@@ -210,6 +251,7 @@ impl<S: SlotState> Slots<S> {
 
     fn reclaim_slow(&mut self, mut reclaim: impl FnMut(Top, &mut S, &OwnedCount)) {
         self.unreclaimed = false;
+        self.note_backlog();
         for slot in &self.taken {
             // SAFETY: in the list, so alive (SLOT-LIVES).
             let slot = unsafe { slot.as_ref() };
@@ -232,15 +274,15 @@ impl<S: SlotState> Slots<S> {
             .collect()
     }
 
-    /// Calls `f` with each active slot's size of the stack in bytes and count of objects created. Exact for a
-    /// slot whose owner is outside.
-    pub(crate) fn for_each_active(&self, mut f: impl FnMut(usize, &OwnedCount)) {
+    /// Calls `f` with the size of the stack in bytes and the count of objects created of each slot that may hold
+    /// something. Exact for a slot whose owner is outside.
+    pub(crate) fn for_each_occupied(&self, mut f: impl FnMut(usize, &OwnedCount)) {
         for slot in &self.taken {
             // SAFETY: in the list, so alive (SLOT-LIVES).
             let slot = unsafe { slot.as_ref() };
-            if slot.is_active() {
+            if slot.is_active() || slot.is_asked() {
                 let top = slot.wait_until_quiescent();
-                f(top.addr().saturating_sub(slot.low()), slot.created());
+                f(top.addr().saturating_sub(slot.empty()), slot.created());
             }
         }
     }
@@ -324,6 +366,13 @@ impl<S> SlotKey<S> {
     pub(crate) fn at_hand(&self) -> Option<OwnSlot<'_, S>> {
         // SAFETY: the key lies in the pool, so that is alive.
         unsafe { recent(self.pool) }
+    }
+
+    /// The calling thread's slot, if it has one.
+    pub(crate) fn find(&self) -> Option<OwnSlot<'_, S>> {
+        let address = registry::find(self.pool)?;
+        // SAFETY: as in `at_hand`; registered under the pool's id.
+        Some(unsafe { own_at(address) })
     }
 
     /// The calling thread's slot: the slot it has, or else a slot that `register` makes. `None` for the key of

@@ -256,6 +256,20 @@ fn recent_in_table(pool: PoolId) -> Option<SlotAddress> {
     })
 }
 
+/// The calling thread's slot in the pool with this id, if it has one.
+#[cold]
+pub(super) fn find(pool: PoolId) -> Option<SlotAddress> {
+    let find = |registry: &RefCell<Registry>| {
+        // Borrowed while a slot is registered: the thread has none then.
+        let registry = registry.try_borrow().ok()?;
+        Some(registry.slots.get(&pool)?.slot)
+    };
+    match ENDED.try_with(Cell::get) {
+        Ok(false) => REGISTRY.try_with(find).ok().flatten(),
+        _ => None,
+    }
+}
+
 /// The calling thread's slot in the pool with this id: the slot registered before, or else a slot that `register`
 /// makes. `None` if the thread is ending and can have no slot; `register` is not called then.
 #[cold]

@@ -55,6 +55,11 @@ pub(crate) struct Slot<S> {
     created: OwnedCount,
     /// The slot is revoked, and the owner was not seen outside since. Used under the central lock only.
     pending: AtomicBool,
+    /// The top of the empty stack, since the slot was activated. Used under the central lock only.
+    empty: AtomicUsize,
+    /// The slot was asked for: its owner may not enter, and has to hand over under the central lock what it holds.
+    /// Used there only.
+    asked: AtomicBool,
     /// The slot is revoked, and its stack not emptied yet (a fork leaves that to later). Used under the
     /// central lock only.
     unreclaimed: AtomicBool,
@@ -77,6 +82,8 @@ impl<S> Slot<S> {
             state: UnsafeCell::new(state),
             created: OwnedCount::default(),
             pending: AtomicBool::new(false),
+            empty: AtomicUsize::new(0),
+            asked: AtomicBool::new(false),
             unreclaimed: AtomicBool::new(false),
             observed_top: AtomicPtr::new(ptr::null_mut()),
         }
@@ -94,21 +101,22 @@ impl<S> Slot<S> {
         self.high.load(Ordering::Relaxed) != REVOKED_HIGH
     }
 
-    /// The top of the empty stack. Under the central lock, of an active slot.
-    pub(super) fn low(&self) -> usize {
-        self.low.load(Ordering::Relaxed)
+    /// The top of the empty stack. Under the central lock, of a slot that is active or asked for.
+    pub(super) fn empty(&self) -> usize {
+        self.empty.load(Ordering::Relaxed)
     }
 
     /// Lets the owner enter again. Under the central lock, by the owner, whose slot is empty.
     pub(super) fn activate(&self, (empty, high): (Top, usize)) {
         debug_assert_ne!(high, REVOKED_HIGH);
-        debug_assert!(!self.unreclaimed.load(Ordering::Relaxed));
+        debug_assert!(!self.unreclaimed.load(Ordering::Relaxed) && !self.is_asked());
         // The top may be stale; the slot was emptied by the thread that revoked it.
         self.top.store(empty, Ordering::Relaxed);
         // The owner has not asked, if it came to push. The top moves on, and must not come to look like the
         // one after an optimistic pop, not even to the next owner of the slot.
         self.observed_top.store(ptr::null_mut(), Ordering::Relaxed);
         // Relaxed, all: the owner reads them in program order, others under the lock.
+        self.empty.store(empty.addr(), Ordering::Relaxed);
         self.low.store(empty.addr(), Ordering::Relaxed);
         self.high.store(high, Ordering::Relaxed);
     }
@@ -119,11 +127,30 @@ impl<S> Slot<S> {
         self.high.store(high, Ordering::Relaxed);
     }
 
-    /// Forbids the owner to enter. Under the central lock; a heavy barrier and
-    /// [`wait_until_quiescent`](Self::wait_until_quiescent) must follow, unless the caller is the owner.
+    /// Forbids the owner to enter. Under the central lock. Unless the caller is the owner, the state is not to be
+    /// touched before a heavy barrier and [`wait_until_quiescent`](Self::wait_until_quiescent).
     pub(super) fn revoke(&self) {
         self.low.store(REVOKED_LOW, Ordering::Relaxed);
         self.high.store(REVOKED_HIGH, Ordering::Relaxed);
+    }
+
+    /// Forbids the owner to enter, and leaves it to the owner to hand over what the slot holds (BIAS-ASKED). Under
+    /// the central lock.
+    pub(super) fn ask(&self) {
+        self.revoke();
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the slot was asked for, and is not emptied since. Under the central lock.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// [`is_asked`](Self::is_asked), once.
+    pub(super) fn take_asked(&self) -> bool {
+        let asked = self.is_asked();
+        self.asked.store(false, Ordering::Relaxed);
+        asked
     }
 
     pub(super) fn set_pending(&self) {

@@ -86,8 +86,20 @@ pub(crate) fn to_any<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
 fn put_back<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     // SAFETY: the object keeps the pool alive until it is put, and it is not touched after that (LIFE-TAIL).
     let pool = unsafe { object.pool_ptr().as_ref() };
-    // What is not wanted is destroyed.
-    drop(pool.put(object));
+    if let Err(object) = pool.put(object) {
+        destroy(object);
+    }
+}
+
+/// Destroys an object that the backend does not want, and what the calling thread has handed over to it meanwhile that
+/// is not wanted either.
+#[cold]
+#[inline(never)]
+fn destroy<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
+    let mut panics = FirstPanic::default();
+    panics.catch(|| object.pool().destroy_unwanted());
+    panics.catch(|| drop(object));
+    panics.resume();
 }
 
 /// [`release`] of the objects of a burst at once, of one pool unless the user has exchanged some.
@@ -167,7 +179,11 @@ fn release_many_slow<T, L: Recycle<T> + ?Sized>(
         // SAFETY: the objects that are left are of this pool, and keep it alive until they are put; it is not
         // touched after that (LIFE-TAIL).
         let pool = unsafe { pool_ptr.as_ref() };
-        for object in pool.put_many(objects) {
+        let rejected = pool.put_many(objects);
+        if !rejected.is_empty() {
+            panics.catch(|| pool.destroy_unwanted());
+        }
+        for object in rejected {
             panics.catch(|| drop(object));
         }
     }

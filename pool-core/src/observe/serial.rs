@@ -10,7 +10,7 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use crate::config::{Backend, ResetOn};
+use crate::config::{Backend, Recall, ResetOn};
 #[cfg(feature = "std")]
 use crate::{handle::Burst, lifecycle::Recycle};
 
@@ -52,6 +52,7 @@ macro_rules! by_name {
 
 by_name!(Backend);
 by_name!(ResetOn);
+by_name!(Recall);
 
 /// Reads the number of objects that a field is, and says which field that is where it is none.
 struct Objects {

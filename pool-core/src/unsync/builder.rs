@@ -31,13 +31,14 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
     }
 
     /// Makes each choice that `config` makes, as if by its setter. What it says about backend,
-    /// batches, waiters and holders does not concern a pool for one thread, and is left out.
+    /// batches, waiters, holders and recalls does not concern a pool for one thread, and is left out.
     pub fn apply(mut self, config: &PoolConfig) -> Self {
         self.choices.apply(&PoolConfig {
             backend: None,
             batch_size: None,
             max_waiting: None,
             track_holders: None,
+            recall: None,
             ..config.clone()
         });
         self

@@ -1,7 +1,7 @@
 //! Pools from configuration files: every field, every mistake by its message, and what of a pool is
 //! written.
 
-use pool_core::{Backend, Pool, PoolConfig, Poolable, Pooled, ResetOn, unsync};
+use pool_core::{Backend, Pool, PoolConfig, Poolable, Pooled, Recall, ResetOn, unsync};
 use serde::Serialize;
 
 /// Reads a file of TOML.
@@ -23,6 +23,7 @@ const FULL: &str = r#"
     grow_by = 256
     max_idle = 800
     reset_on = "acquire"
+    recall = "cooperate"
     name = "orders"
 "#;
 
@@ -35,6 +36,7 @@ fn full() -> PoolConfig {
     config.grow_by = Some(256);
     config.max_idle = Some(800);
     config.reset_on = Some(ResetOn::Acquire);
+    config.recall = Some(Recall::Cooperate);
     config.name = Some("orders".into());
     config
 }
@@ -154,6 +156,10 @@ fn a_mistake_is_told_with_its_field_and_its_remedy() {
             "unknown reset_on \"drop\": expected one of release, acquire",
         ),
         (
+            "recall = \"never\"",
+            "unknown recall \"never\": expected one of interrupt, cooperate",
+        ),
+        (
             "capacity = \"many\"",
             "invalid type: string \"many\", expected `capacity` to be a number of objects",
         ),
@@ -167,7 +173,8 @@ fn a_mistake_is_told_with_its_field_and_its_remedy() {
         (
             "capacty = 10",
             "unknown field `capacty`, expected one of `backend`, `batch_size`, `capacity`, \
-             `prefill`, `grow_by`, `max_idle`, `max_waiting`, `track_holders`, `reset_on`, `name`",
+             `prefill`, `grow_by`, `max_idle`, `max_waiting`, `track_holders`, `reset_on`, \
+             `recall`, `name`",
         ),
     ] {
         let told = mistake(file);

@@ -15,8 +15,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use pool_core::{
-    AcquireError, AttachError, Backend, Burst, Lifecycle, Pool, Pooled, ResetOn, SharedPooled,
-    Stats, unsync,
+    AcquireError, AttachError, Backend, Burst, Lifecycle, Pool, Pooled, Recall, ResetOn,
+    SharedPooled, Stats, unsync,
 };
 
 use support::{Counted, Tally, keeps, scaled};
@@ -51,6 +51,8 @@ struct Choices {
     prefill: usize,
     grow_by: Option<usize>,
     reset_on: ResetOn,
+    /// One thread alone sees no difference: it comes by.
+    recall: Recall,
 }
 
 #[derive(Clone, Debug)]
@@ -92,16 +94,17 @@ enum Op {
 
 fn choices() -> impl Strategy<Value = Choices> {
     let reset_on = prop_oneof![Just(ResetOn::Release), Just(ResetOn::Acquire)];
+    let recall = prop_oneof![Just(Recall::Interrupt), Just(Recall::Cooperate)];
     (
         proptest::option::of(1_usize..40),
         proptest::option::weighted(0.4, 0_usize..30),
         1_usize..6,
         0_usize..20,
         proptest::option::of(1_usize..10),
-        reset_on,
+        (reset_on, recall),
     )
         .prop_map(
-            |(capacity, max_idle, batch_size, prefill, grow_by, reset_on)| Choices {
+            |(capacity, max_idle, batch_size, prefill, grow_by, (reset_on, recall))| Choices {
                 capacity,
                 max_idle,
                 batch_size,
@@ -110,6 +113,7 @@ fn choices() -> impl Strategy<Value = Choices> {
                     .min(max_idle.unwrap_or(usize::MAX)),
                 grow_by,
                 reset_on,
+                recall,
             },
         )
 }
@@ -868,7 +872,9 @@ macro_rules! build {
 
 fn run_on(backend: Backend, choices: &Choices, ops: &[Op]) -> Vec<String> {
     let tally = Tally::new();
-    let mut builder = Pool::builder_for(Frugal(tally.clone())).backend(backend);
+    let mut builder = Pool::builder_for(Frugal(tally.clone()))
+        .backend(backend)
+        .recall(choices.recall);
     let mut most_cached = 0;
     if backend == Backend::Batched {
         // Two batches have to fit; a limit for which none does is left to the pool, which keeps none.

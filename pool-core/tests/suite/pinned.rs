@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pool_core::{Backend, Pool, TrimPolicy};
+use pool_core::{Backend, Pool, Recall, TrimPolicy};
 
 type Message = [u64; 8];
 
@@ -35,14 +35,18 @@ fn beside_two_threads(pool: &Pool<Message>, f: impl FnOnce()) {
 const CAPACITY: usize = 200;
 
 fn pool(backend: Backend) -> Pool<Message> {
-    let builder = Pool::<Message>::builder().backend(backend);
+    pool_with(backend, Recall::Interrupt)
+}
+
+fn pool_with(backend: Backend, recall: Recall) -> Pool<Message> {
+    let builder = Pool::<Message>::builder().backend(backend).recall(recall);
     builder.capacity(CAPACITY).build().unwrap()
 }
 
 type Call = fn(&Pool<Message>);
 
 /// Each call, and whether it looks into the slots of other threads.
-const CALLS: [(&str, bool, Call); 17] = [
+const CALLS: [(&str, bool, Call); 20] = [
     ("acquire", false, |pool| drop(pool.acquire())),
     ("try_acquire of a dry pool", true, |pool| {
         let mut held = Vec::new();
@@ -58,7 +62,7 @@ const CALLS: [(&str, bool, Call); 17] = [
     }),
     ("acquire_many", false, |pool| drop(pool.acquire_many(20))),
     ("acquire_many of all", true, |pool| {
-        drop(pool.acquire_many(CAPACITY));
+        let _ = pool.acquire_many_timeout(CAPACITY, Duration::ZERO);
     }),
     ("reserve", false, |pool| {
         pool.reserve(100);
@@ -81,6 +85,15 @@ const CALLS: [(&str, bool, Call); 17] = [
         pool.trim_by(&policy, now);
     }),
     ("drain", true, |pool| drop(pool.drain())),
+    ("retain", true, |pool| {
+        pool.retain(|_| false);
+    }),
+    ("set_capacity", true, |pool| {
+        pool.set_capacity(Some(CAPACITY / 2));
+    }),
+    ("wait_idle", true, |pool| {
+        let _ = pool.wait_idle(Some(Duration::ZERO));
+    }),
     ("close", true, Pool::close),
     ("stats", false, |pool| {
         let _ = pool.stats();
@@ -122,8 +135,179 @@ fn who_interrupts_whom() {
                 let most = usize::from(looks && has_slots(backend));
                 assert_eq!(revocations, most, "{backend}: {name}");
             });
+            let pool = pool_with(backend, Recall::Cooperate);
+            beside_two_threads(&pool, || call(&pool));
+            assert_eq!(pool.stats().revocations, 0, "{backend}: {name}");
         }
     }
+}
+
+/// A thread that uses a pool as it is told, and says when it is done.
+struct Worker {
+    orders: mpsc::Sender<fn(&Pool<Message>)>,
+    done: mpsc::Receiver<()>,
+}
+
+impl Worker {
+    fn spawn<'a>(scope: &'a thread::Scope<'a, '_>, pool: &'a Pool<Message>) -> Self {
+        let (orders, received) = mpsc::channel::<fn(&Pool<Message>)>();
+        let (say, done) = mpsc::channel();
+        scope.spawn(move || {
+            for order in received {
+                order(pool);
+                say.send(()).unwrap();
+            }
+        });
+        Worker { orders, done }
+    }
+
+    fn does(&self, order: fn(&Pool<Message>)) {
+        self.orders.send(order).unwrap();
+        self.done.recv().unwrap();
+    }
+}
+
+/// A worker has one object cached, all that there may be (of a `Heap`, its permit).
+fn with_all_cached(backend: Backend, f: impl FnOnce(&Pool<Message>, &Worker)) {
+    let builder = Pool::<Message>::builder().backend(backend).capacity(1);
+    let pool = builder.recall(Recall::Cooperate).build().unwrap();
+    thread::scope(|scope| {
+        let worker = Worker::spawn(scope, &pool);
+        worker.does(|pool| {
+            pool.warm();
+            for _ in 0..200 {
+                drop(pool.acquire());
+            }
+        });
+        f(&pool, &worker);
+    });
+    assert_eq!(pool.stats().revocations, 0);
+}
+
+const CACHING: [Backend; 2] = [Backend::Heap, Backend::Batched];
+
+/// Where there are no slots nothing is out of reach.
+fn in_reach(backend: Backend) -> bool {
+    !has_slots(backend)
+}
+
+#[test]
+fn what_was_asked_for_is_found_once_its_thread_comes_by() {
+    for backend in CACHING {
+        with_all_cached(backend, |pool, worker| {
+            assert_eq!(pool.try_acquire().is_ok(), in_reach(backend), "{backend}");
+            worker.does(|pool| drop(pool.acquire()));
+            // It has handed over what it had, and while others want it it keeps nothing.
+            let held = pool.try_acquire().expect("handed over");
+            worker.does(|pool| assert!(pool.try_acquire().is_err(), "above the bound"));
+            drop(held);
+            worker.does(|pool| drop(pool.acquire()));
+        });
+    }
+}
+
+#[test]
+fn a_waiter_is_served_by_a_thread_that_comes_by_or_ends() {
+    for backend in CACHING {
+        for ends in [false, true] {
+            with_all_cached(backend, |pool, worker| {
+                thread::scope(|scope| {
+                    let waiter = scope.spawn(|| drop(pool.acquire()));
+                    while pool.stats().waiting == 0 && !waiter.is_finished() {
+                        thread::yield_now();
+                    }
+                    match ends {
+                        false => worker.does(|pool| drop(pool.acquire())),
+                        true => worker.does(Pool::flush),
+                    }
+                });
+            });
+        }
+    }
+    let builder = Pool::<Message>::builder().capacity(1);
+    let pool = builder.recall(Recall::Cooperate).build().unwrap();
+    thread::scope(|scope| {
+        let (ready, is_ready) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let pool = &pool;
+        scope.spawn(move || {
+            (0..200).for_each(|_| drop(pool.acquire()));
+            ready.send(()).unwrap();
+            let _ = ended.recv();
+        });
+        is_ready.recv().unwrap();
+        scope.spawn(|| drop(pool.acquire()));
+        while has_slots(Backend::Batched) && pool.stats().waiting == 0 {
+            thread::yield_now();
+        }
+        drop(end);
+    });
+    assert_eq!(pool.stats().revocations, 0);
+}
+
+#[test]
+fn a_closed_pool_drops_what_is_handed_over() {
+    with_all_cached(Backend::Batched, |pool, worker| {
+        pool.close();
+        assert_eq!(pool.idle(), usize::from(!in_reach(Backend::Batched)));
+        worker.does(|pool| assert!(pool.try_acquire().is_err()));
+        assert_eq!((pool.idle(), pool.stats().destroyed), (0, 1));
+        pool.wait_idle(None).unwrap();
+    });
+}
+
+#[test]
+fn wait_idle_waits_for_threads_that_come_by() {
+    with_all_cached(Backend::Batched, |pool, worker| {
+        let now = Some(Duration::ZERO);
+        assert_eq!(pool.wait_idle(now).is_ok(), in_reach(Backend::Batched));
+        worker.does(Pool::flush);
+        pool.wait_idle(now).unwrap();
+    });
+}
+
+/// What a lower bound leaves no room for is dropped when it is handed over.
+#[test]
+fn a_lower_bound_holds_once_threads_have_come_by() {
+    let pool = pool_with(Backend::Batched, Recall::Cooperate);
+    thread::scope(|scope| {
+        let worker = Worker::spawn(scope, &pool);
+        worker.does(|pool| drop((0..20).map(|_| pool.acquire()).collect::<Vec<_>>()));
+        worker.does(|pool| drop((0..20).map(|_| pool.acquire()).collect::<Vec<_>>()));
+        pool.set_capacity(Some(5));
+        worker.does(Pool::flush);
+        assert_eq!((pool.in_use(), pool.idle()), (0, 5));
+    });
+}
+
+/// The last handle of a pool frees all, though nobody has come by.
+#[test]
+fn the_last_pool_leaves_nothing_in_a_cache() {
+    use std::sync::Arc;
+    let alive = Arc::new(());
+    let make = {
+        let alive = alive.clone();
+        move || alive.clone()
+    };
+    let builder = Pool::builder_with(make, |_: &mut Arc<()>| {});
+    let pool = builder.recall(Recall::Cooperate).build().unwrap();
+    let (ready, is_ready) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    let other = {
+        let pool = pool.clone();
+        thread::spawn(move || {
+            (0..200).for_each(|_| drop(pool.acquire()));
+            drop(pool);
+            ready.send(()).unwrap();
+            let _ = ended.recv();
+        })
+    };
+    is_ready.recv().unwrap();
+    pool.trim(0);
+    drop(pool);
+    assert_eq!(Arc::strong_count(&alive), 1);
+    drop(end);
+    other.join().unwrap();
 }
 
 /// What others cache is theirs, and what the depot lacks is made.
