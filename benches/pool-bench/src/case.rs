@@ -6,7 +6,7 @@ use std::fmt;
 use clap::ValueEnum;
 use pool_bench::payload::BUFFERS;
 use pool_bench::pipeline::QUEUE;
-use pool_core::{Backend, Builder, Pool, Poolable};
+use pool_core::{Backend, Builder, Pool, Poolable, Recall};
 use serde::{Deserialize, Serialize};
 
 /// The sizes of object that the program is built for, in bytes.
@@ -266,6 +266,8 @@ pub(crate) struct Entrant {
     pub(crate) batch_size: Option<usize>,
     /// Whether it takes and gives a burst in one call, with `acquire_many`.
     pub(crate) at_once: bool,
+    /// Whether its threads are asked for what they cache, and not interrupted.
+    pub(crate) cooperates: bool,
 }
 
 impl Entrant {
@@ -275,6 +277,7 @@ impl Entrant {
             kind,
             batch_size: None,
             at_once: false,
+            cooperates: false,
         }
     }
 
@@ -284,6 +287,7 @@ impl Entrant {
             kind: Kind::Batched,
             batch_size: Some(batch_size),
             at_once: false,
+            cooperates: false,
         }
     }
 
@@ -295,12 +299,23 @@ impl Entrant {
         }
     }
 
+    /// The same with `Recall::Cooperate`.
+    pub(crate) const fn cooperating(self) -> Self {
+        Entrant {
+            cooperates: true,
+            ..self
+        }
+    }
+
     /// The builder of its pool, for those that threads share.
     pub(crate) fn builder<T: Poolable>(self, capacity: Option<usize>) -> Builder<T> {
         let backend = self.kind.backend();
         let mut builder = Pool::builder().backend(backend.expect("asked of shared pools only"));
         if let Some(batch_size) = self.batch_size {
             builder = builder.batch_size(batch_size);
+        }
+        if self.cooperates {
+            builder = builder.recall(Recall::Cooperate);
         }
         match capacity {
             Some(capacity) => builder.capacity(capacity),
@@ -322,6 +337,9 @@ impl fmt::Display for Entrant {
         }
         if self.at_once {
             name += " at once";
+        }
+        if self.cooperates {
+            name += " cooperating";
         }
         f.pad(&name)
     }

@@ -181,10 +181,20 @@ impl Teller<'_> {
                 ns(control.ns.worst_of_a_million),
             )
         });
+        let mut all = self.latency.series.iter();
+        let cooperating =
+            all.find(|one| one.entrant.cooperates && one.operation == Operation::Acquire);
+        let cooperating = cooperating.map_or_else(String::new, |other| {
+            format!(
+                " With Recall::Cooperate, where no thread is interrupted, {} and {}.",
+                ns(other.ns.p99_99),
+                ns(other.ns.worst_of_a_million),
+            )
+        });
         Some(format!(
             "Housekeeping, {}. Another thread calls reserve and trim every 200 µs: it revokes the caches ({} \
              here), and takes a core for a moment. The p99.99 of an acquire is {} beside it and {} without; the \
-             worst of a million, or of all if fewer were timed, {} and {}.{control}",
+             worst of a million, or of all if fewer were timed, {} and {}.{cooperating}{control}",
             tended.entrant,
             times(tended.events.revocations?),
             ns(tended.ns.p99_99),

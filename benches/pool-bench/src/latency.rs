@@ -39,10 +39,14 @@ pub(crate) fn latency(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) -> La
 
     let mut series = in_the_case(Place::Steady, plan.case, &entrants, &clock, share(0.3));
     progress(0.4);
+    let mut tended = entrants.clone();
+    // In which nobody is interrupted.
+    let batched = entrants.iter().find(|one| one.kind == Kind::Batched);
+    tended.extend(batched.map(|one| one.cooperating()));
     series.extend(in_the_case(
         Place::Housekeeping,
         plan.case,
-        &entrants,
+        &tended,
         &clock,
         share(0.2),
     ));

@@ -246,13 +246,17 @@ fn tail(results: &Results) -> String {
 fn housekeeping(results: &Results) -> String {
     let kinds = [Kind::Batched, Kind::Mutex, Kind::Queue, Kind::Box];
     let mut lines = Vec::new();
-    for kind in kinds {
-        for (place, alone) in [(Place::Housekeeping, ""), (Place::Steady, ", alone")] {
-            let found = results.latency.find(place, Operation::Acquire, kind);
-            lines.extend(found.map(|series| Line {
-                dashed: place == Place::Steady,
+    for series in &results.latency.series {
+        let alone = match series.place {
+            Place::Housekeeping => "",
+            Place::Steady => ", alone",
+            _ => continue,
+        };
+        if series.operation == Operation::Acquire && kinds.contains(&series.entrant.kind) {
+            lines.push(Line {
+                dashed: series.place == Place::Steady,
                 ..line(series, format!("{}{alone}", series.entrant))
-            }));
+            });
         }
     }
     let title = "Acquires beside a thread that reserves and trims every 200 µs";
@@ -313,6 +317,8 @@ fn line(series: &Series, name: String) -> Line {
     Line {
         name,
         whose: match series.place {
+            // The colour of a contender that is not in such a chart.
+            _ if series.entrant.cooperates => Whose::Of(Kind::Unsync),
             Place::Steady | Place::Housekeeping | Place::Crowded => Whose::Of(series.entrant.kind),
             place => Whose::At(place, series.operation),
         },
