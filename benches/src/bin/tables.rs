@@ -355,36 +355,7 @@ fn number(nanos: f64) -> String {
 
 /// By numbers where there are numbers: 2 before 10, 1,000 before 1,000,000.
 fn natural_order(one: &str, other: &str) -> Ordering {
-    pieces(one).cmp(&pieces(other))
-}
-
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Piece {
-    Number(u64),
-    Letter(char),
-}
-
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut number: Option<u64> = None;
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let digit = letter.to_digit(10).map(u64::from);
-        let separates = letter == ',' && letters.peek().is_some_and(char::is_ascii_digit);
-        match (digit, number) {
-            (Some(digit), _) => {
-                let sofar = number.unwrap_or(0).saturating_mul(10);
-                number = Some(sofar.saturating_add(digit));
-            }
-            (None, Some(_)) if separates => {}
-            (None, _) => {
-                pieces.extend(number.take().map(Piece::Number));
-                pieces.push(Piece::Letter(letter));
-            }
-        }
-    }
-    pieces.extend(number.map(Piece::Number));
-    pieces
+    natord::compare(&one.replace(',', ""), &other.replace(',', ""))
 }
 
 #[cfg(test)]
