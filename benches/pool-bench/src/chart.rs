@@ -14,7 +14,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::case::Kind;
 use crate::results::{AtThreads, Operation, Place, Results};
-use crate::words::{nanos, round_nanos, wrapped};
+use crate::words::{nanos, round_nanos};
 
 /// The size of a chart, and the space around what is plotted.
 const WIDTH: u32 = 760;
@@ -541,7 +541,7 @@ pub(crate) fn standalone(results: &Results) -> Result<String, String> {
         area.fill(&colour("ground"))?;
         let (drawing, below) = area.split_vertically(HEIGHT);
         chart.draw(&drawing)?;
-        for (y, line) in (8..).step_by(15).zip(wrapped(&caption, 118)) {
+        for (y, line) in (8..).step_by(15).zip(textwrap::wrap(&caption, 118)) {
             below.draw_text(&line, &text(11, colour("quiet"), HPos::Left), (12, y))?;
         }
         Ok(())

@@ -49,7 +49,6 @@ use crate::args::{Arguments, Command, Measure};
 use crate::case::Plan;
 use crate::results::{Place, Results};
 use crate::table::Table;
-use crate::words::wrapped;
 
 /// Why there is nothing to show.
 enum Failure {
@@ -275,10 +274,8 @@ fn text(results: &Results) -> String {
     }
     text += "Advice\n";
     for reason in reasons {
-        for line in wrapped(reason, 96) {
-            text += &format!("  {line}\n");
-        }
-        text.push('\n');
+        text += &textwrap::indent(&textwrap::fill(reason, 96), "  ");
+        text += "\n\n";
     }
     if let Some(code) = code {
         text += &format!("  {code}\n\n");
