@@ -21,7 +21,7 @@ const WIDTH: u32 = 760;
 const HEIGHT: u32 = 360;
 const LEFT: u32 = 80;
 const MARGIN: u32 = 8;
-const RIGHT: u32 = 150;
+const RIGHT: u32 = 180;
 const TOP: u32 = 26;
 const BOTTOM: u32 = 48;
 

@@ -1,5 +1,5 @@
-//! How long single operations take: in the case itself, while another thread keeps house, with more threads than cores, and at each
-//! place where an operation has more to do than a hit: the exchange of a batch, growth, a
+//! How long single operations take: in the case itself, while another thread keeps house, with more threads than
+//! cores, and at each place where an operation has more to do than a hit: the exchange of a batch, growth, a
 //! revocation, the bound. Called by `main`; the times come from `watch`.
 //!
 //! The places beyond the case are set up so that every operation timed is of the kind named; the
