@@ -368,19 +368,14 @@ impl PoolConfig {
             return fail(BuildErrorKind::ZeroGrowBy);
         }
         let prefill = prefill.unwrap_or(0);
-        if let Some(capacity) = capacity
-            && prefill > capacity
-        {
+        if let Some(capacity) = capacity.filter(|capacity| prefill > *capacity) {
             return fail(BuildErrorKind::PrefillAboveCapacity { prefill, capacity });
         }
-        if let Some(max_idle) = max_idle
-            && prefill > max_idle
-        {
+        if let Some(max_idle) = max_idle.filter(|max_idle| prefill > *max_idle) {
             return fail(BuildErrorKind::PrefillAboveMaxIdle { prefill, max_idle });
         }
-        if let Some((batch_size, max_idle)) = batch_size.zip(max_idle)
-            && batch_size > max_idle / 2
-        {
+        let batches = batch_size.zip(max_idle);
+        if let Some((batch_size, max_idle)) = batches.filter(|(size, max)| *size > max / 2) {
             return fail(BuildErrorKind::BatchSizeAboveMaxIdle {
                 batch_size,
                 max_idle,

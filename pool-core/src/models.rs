@@ -109,9 +109,7 @@ fn add_one(pool: &std::sync::Arc<Sum>) {
     }
     let mut shared = pool.shared.lock();
     hand_over(pool, &mut shared);
-    if let Some(own) = own
-        && !shared.closed
-    {
+    if let Some(own) = own.filter(|_| !shared.closed) {
         if !shared.slots.is_active(own) {
             shared.slots.activate(own);
         }

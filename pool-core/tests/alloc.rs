@@ -26,12 +26,12 @@ static LIVE_BYTES: AtomicIsize = AtomicIsize::new(0);
 fn counted_in(bytes: usize) {
     BLOCKS.fetch_add(1, Ordering::Relaxed);
     LIVE_BLOCKS.fetch_add(1, Ordering::Relaxed);
-    LIVE_BYTES.fetch_add(bytes.cast_signed(), Ordering::Relaxed);
+    LIVE_BYTES.fetch_add(bytes as isize, Ordering::Relaxed);
 }
 
 fn counted_out(bytes: usize) {
     LIVE_BLOCKS.fetch_sub(1, Ordering::Relaxed);
-    LIVE_BYTES.fetch_sub(bytes.cast_signed(), Ordering::Relaxed);
+    LIVE_BYTES.fetch_sub(bytes as isize, Ordering::Relaxed);
 }
 
 // SAFETY: the system's allocator, and some counts.
@@ -347,7 +347,7 @@ fn trim_gives_memory_back(backend: Backend) {
     const CHUNK: usize = 64;
     let builder = Pool::<Message>::builder().backend(backend).grow_by(CHUNK);
     let pool = builder.build().unwrap();
-    let node = NODE.cast_signed();
+    let node = NODE as isize;
     drop(pool.acquire());
     pool.trim(0);
     let (blocks, bytes) = live();
@@ -365,7 +365,7 @@ fn trim_gives_memory_back(backend: Backend) {
     pool.trim(0);
     let (_, thinned) = live();
     // Beside the objects, a few arrays of pointers come and go.
-    let freed = 90 * CHUNK.cast_signed() * node - 4096;
+    let freed = 90 * CHUNK as isize * node - 4096;
     assert!(full - thinned >= freed, "{} of {freed}", full - thinned);
     for (at, message) in held.iter().enumerate() {
         assert_eq!(message[0] as usize, (at + 1) * 10 * CHUNK - 1);
@@ -373,7 +373,7 @@ fn trim_gives_memory_back(backend: Backend) {
     // The rest of their chunks is used before more is asked for.
     let more: Vec<_> = (0..10 * (CHUNK - 1)).map(|_| pool.acquire()).collect();
     let (_, refilled) = live();
-    assert!(refilled - thinned < CHUNK.cast_signed() * node);
+    assert!(refilled - thinned < CHUNK as isize * node);
     drop((more, held));
     pool.trim(0);
     let (blocks_after, bytes_after) = live();
@@ -401,7 +401,7 @@ fn reserve_and_trim_do_not_grow(backend: Backend) {
 /// What was never used of a chunk counts, and what is vacant of it, when the pool makes sure of memory.
 fn memory_that_is_there_is_used_first(backend: Backend) {
     const CHUNK: usize = 64;
-    let chunk = (CHUNK * NODE).cast_signed();
+    let chunk = (CHUNK * NODE) as isize;
     let builder = Pool::<Message>::builder().backend(backend).grow_by(CHUNK);
     let pool = builder.build().unwrap();
     let (_, none) = live();
@@ -451,7 +451,7 @@ fn steps_start_small_again_after_a_trim(backend: Backend) {
     let blocks = blocks_of(|| held.extend((0..999).map(|_| pool.acquire())));
     assert!(blocks < 100, "{blocks} blocks");
     let (_, after) = live();
-    let objects = (1_000 * NODE).cast_signed();
+    let objects = (1_000 * NODE) as isize;
     assert!(after - before < 3 * objects, "{} bytes", after - before);
 }
 
@@ -636,7 +636,7 @@ fn a_trim_frees_the_caches_of_threads_that_are_gone() {
     pool.trim(usize::MAX);
     let (_, after) = live();
     // As documented: nine batches of pointers for each.
-    let caches_of_all = (THREADS * 9 * 64 * size_of::<usize>()).cast_signed();
+    let caches_of_all = (THREADS * 9 * 64 * size_of::<usize>()) as isize;
     let freed = before - after;
     if caches(Backend::Batched) {
         assert!(freed >= caches_of_all, "{freed} bytes of {caches_of_all}");
@@ -836,7 +836,7 @@ fn what_an_object_and_a_pool_take() {
         let (_, after) = live();
         let most = 10_000 * NODE + 16 * 1_024;
         assert!(
-            after - before <= most.cast_signed(),
+            after - before <= most as isize,
             "{backend}: {} bytes for 10,000 objects",
             after - before
         );

@@ -63,7 +63,7 @@ pub mod linted {
             self.plain = 0;
         }
 
-        const fn is_small(&self) -> bool {
+        fn is_small(&self) -> bool {
             self.bounded.capacity() < 10_000
         }
     }

@@ -665,8 +665,12 @@ impl<const WORDS: usize> Worker<'_, WORDS> {
                 || format!("{holders:?}"),
             );
         });
-        if let Some(Held::One(handle)) = self.held.last()
-            && let Some(pool) = Pooled::pool(handle)
+        let handle = match self.held.last() {
+            Some(Held::One(handle)) => Some(handle),
+            _ => None,
+        };
+        if let Some((handle, pool)) =
+            handle.and_then(|handle| Some((handle, Pooled::pool(handle)?)))
         {
             let theirs = Arc::as_ptr(&pool.lifecycle().0);
             check(theirs == Arc::as_ptr(handle.book()), || {

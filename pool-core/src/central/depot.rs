@@ -71,9 +71,8 @@ impl Depot {
         debug_assert!(n <= self.len());
         let mut missing = n;
         while missing > 0 {
-            if missing >= self.batch_size
-                && let Some(mut full) = self.full.pop_back()
-            {
+            let whole = missing >= self.batch_size;
+            if let Some(mut full) = whole.then(|| self.full.pop_back()).flatten() {
                 missing -= full.len();
                 out.extend_from_slice(full.objects());
                 full.clear();
@@ -139,9 +138,10 @@ impl Depot {
             stack.visit(true);
         }
         self.take_excess_spares(stack);
-        while stack.incoming.len() < stack.refill()
-            && let Some(batch) = self.full.pop_back()
-        {
+        while stack.incoming.len() < stack.refill() {
+            let Some(batch) = self.full.pop_back() else {
+                break;
+            };
             stack.incoming.push(batch);
         }
         // The oldest first.
@@ -191,9 +191,10 @@ impl Depot {
 
     fn take_excess_spares(&mut self, stack: &mut LocalStack) {
         let kept = stack.given();
-        while stack.spares.len() > kept
-            && let Some(spare) = stack.spares.pop()
-        {
+        while stack.spares.len() > kept {
+            let Some(spare) = stack.spares.pop() else {
+                break;
+            };
             self.spares.push(spare);
         }
     }

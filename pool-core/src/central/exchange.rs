@@ -88,9 +88,8 @@ impl Central {
     #[inline(never)]
     pub(crate) fn put_slow(&self, object: ErasedObject) -> Result<(), ErasedObject> {
         let own = self.own_slot();
-        if self.backend == Backend::Batched
-            && let Some(own) = own
-        {
+        let batched = self.backend == Backend::Batched;
+        if let Some(own) = own.filter(|_| batched) {
             if hit::push(own, object).is_ok() {
                 return Ok(());
             }
@@ -101,9 +100,7 @@ impl Central {
                 return Err(object);
             }
             let active = own.filter(|own| locked.activate(*own));
-            if self.backend == Backend::Batched
-                && let Some(own) = active
-            {
+            if let Some(own) = active.filter(|_| batched) {
                 let given = locked.take_over(own);
                 let inside = locked.state.slots.enter(own);
                 drop(locked);
@@ -257,9 +254,8 @@ impl Central {
         match self.backend {
             Backend::Heap => {
                 objects.reserve(n);
-                if let Some(own) = self.own_slot()
-                    && hit::take_permits(own, n)
-                {
+                let own = self.own_slot();
+                if own.is_some_and(|own| hit::take_permits(own, n)) {
                     return Ok(objects);
                 }
             }
@@ -313,10 +309,8 @@ impl Central {
                 }
             }
             Backend::Queue => {
-                if let Some(queue) = &self.queue
-                    && let Some(own) = self.own_slot()
-                    && let Some(inside) = own.enter()
-                {
+                let inside = self.own_slot().and_then(Own::enter);
+                if let (Some(queue), Some(inside)) = (&self.queue, inside) {
                     let all = queue.with(inside, |queue| {
                         let pushed = objects
                             .iter()

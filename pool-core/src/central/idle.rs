@@ -170,9 +170,7 @@ impl Central {
                 None
             }
         };
-        if let Some(at) = known
-            && let Some(wake) = &mut wake
-        {
+        if let (Some(at), Some(wake)) = (known, &mut wake) {
             mem::swap(&mut locked.state.idle_waiters.waiting[at].1, wake);
         }
         let waits = known.is_some() || wake.is_none();

@@ -313,10 +313,7 @@ impl Central {
     /// again (LIFE-TAIL).
     #[inline]
     pub(crate) fn return_permit(&self) -> bool {
-        if self.backend == Backend::Heap
-            && let Some(own) = self.slots.at_hand()
-            && hit::return_permit(own)
-        {
+        if self.backend == Backend::Heap && self.slots.at_hand().is_some_and(hit::return_permit) {
             return false;
         }
         self.return_permit_slow()

@@ -184,10 +184,8 @@ impl State {
             waiters,
             ..
         } = self;
-        while !waiters.is_empty()
-            && shelf.len() > permits.surplus()
-            && let Some(object) = shelf.pop()
-        {
+        while !waiters.is_empty() && shelf.len() > permits.surplus() {
+            let Some(object) = shelf.pop() else { break };
             match waiters.offer(object) {
                 Ok(wake) => wakes.add(wake),
                 Err(_) => unreachable!("somebody waits"),

@@ -242,9 +242,10 @@ impl Waiters {
             ..Grant::default()
         };
         if self.is_empty() {
-            while grant.len() < wants
-                && let Some(object) = pop()
-            {
+            while grant.len() < wants {
+                let Some(object) = pop() else {
+                    break;
+                };
                 grant.push(object);
             }
             while grant.len() < wants && permits.try_acquire() {

@@ -173,8 +173,8 @@ pub(crate) fn try_push_many(
 /// stays in the stack until the depot has it, so that at no time it is nowhere.
 pub(crate) fn copy_out(own: Own<'_>, new_batch: impl Fn() -> super::Batch) {
     let mut spares = Vec::new();
-    while let Some(inside) = own.enter()
-        && let missing = inside.work(|stack, top| {
+    while let Some(inside) = own.enter() {
+        let missing = inside.work(|stack, top| {
             stack.spares.append(&mut spares);
             let missing = stack.given().saturating_sub(stack.spares.len());
             if missing == 0 && stack.outgoing.is_empty() {
@@ -182,9 +182,10 @@ pub(crate) fn copy_out(own: Own<'_>, new_batch: impl Fn() -> super::Batch) {
                 unsafe { stack.copy_out(top) };
             }
             (missing, top)
-        })
-        && missing > 0
-    {
+        });
+        if missing == 0 {
+            break;
+        }
         spares.extend(std::iter::repeat_with(&new_batch).take(missing));
     }
 }

@@ -8,7 +8,6 @@
 use alloc::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-#[cfg(feature = "std")]
 use core::mem;
 use core::ops::Range;
 use core::ptr::NonNull;
@@ -416,10 +415,10 @@ impl<T> Chunks<T> {
     pub(crate) fn take_unused(&mut self) -> Vec<Chunk<T>> {
         let mut tallies: Vec<_> = self.chunks.iter().map(Tally::of).collect();
         tallies.sort_unstable_by_key(|tally| tally.memory);
-        if self.fresh.left > 0
-            && let Some(tally) = Tally::find(&mut tallies, self.fresh.next)
-        {
-            tally.free += self.fresh.left;
+        if self.fresh.left > 0 {
+            if let Some(tally) = Tally::find(&mut tallies, self.fresh.next) {
+                tally.free += self.fresh.left;
+            }
         }
         let mut counted = VacantList::new();
         while let Some(block) = self.vacant.pop() {
@@ -439,14 +438,14 @@ impl<T> Chunks<T> {
                 self.vacant.push(block);
             }
         }
-        let unused: Vec<_> = (self.chunks)
-            .extract_if(.., |chunk| is_unused(chunk.memory))
-            .collect();
+        let unused;
+        (unused, self.chunks) = mem::take(&mut self.chunks)
+            .into_iter()
+            .partition(|chunk| is_unused(chunk.memory));
         for chunk in &unused {
             self.blocks -= chunk.blocks;
             self.held.subtract(chunk.held());
         }
-        self.chunks.shrink_to(2 * self.chunks.len());
         unused
     }
 

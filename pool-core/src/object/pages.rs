@@ -285,7 +285,7 @@ mod imp {
 
     pub(super) fn prefer_large(bytes: Range<*mut u8>) {
         let len = (bytes.end.addr() - bytes.start.addr()) / LARGE * LARGE;
-        if len == 0 || !bytes.start.addr().is_multiple_of(ALIGN) {
+        if len == 0 || bytes.start.addr() % ALIGN != 0 {
             return;
         }
         if advise(bytes.start, len, Advice::Huge) {
@@ -318,7 +318,7 @@ mod imp {
         let explicit = choices.huge == Some(Huge::Explicit);
         let mut mapping = if explicit {
             // Of 2 MiB, whatever the system's default is.
-            let huge = libc::MAP_HUGETLB | LARGE.ilog2().cast_signed() << libc::MAP_HUGE_SHIFT;
+            let huge = libc::MAP_HUGETLB | (LARGE.ilog2() << libc::MAP_HUGE_SHIFT) as libc::c_int;
             reserve(layout, LARGE, huge).ok_or_else(|| refused(Choice::Huge(Huge::Explicit)))?
         } else {
             reserve(layout, page(), 0).ok_or_else(|| refused(Choice::Mapping))?
@@ -330,9 +330,7 @@ mod imp {
             return Err(refused(Choice::Huge(Huge::Transparent)));
         }
         // Before any page is there.
-        if let Some(node) = choices.node
-            && !bind(&mapping, node)
-        {
+        if let Some(node) = choices.node.filter(|node| !bind(&mapping, *node)) {
             return Err(refused(Choice::Node { node }));
         }
         if explicit && !populate(&mapping) {

@@ -148,7 +148,7 @@ mod pages {
             .unwrap();
         let held: Vec<_> = (0..100).map(|_| pool.acquire()).collect();
         for object in &held {
-            assert!((&raw const **object).addr().is_multiple_of(65_536));
+            assert_eq!((&raw const **object).addr() % 65_536, 0);
             assert_eq!(object.0, 0);
         }
     }

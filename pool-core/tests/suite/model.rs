@@ -586,9 +586,8 @@ impl<S: Subject> Run<S> {
             }
             Op::Spoil(k) => {
                 // When the next one who acquires finds out, which that is depends on the order.
-                if self.model.reset_on == ResetOn::Release
-                    && let Some(at) = self.at(k)
-                {
+                let known = self.model.reset_on == ResetOn::Release;
+                if let Some(at) = self.at(k).filter(|_| known) {
                     match &mut self.held[at] {
                         Held::One(object) => object.text.reserve(SPOILED),
                         Held::Many(burst) => {
@@ -602,10 +601,11 @@ impl<S: Subject> Run<S> {
                 return;
             }
             Op::Split(k) => {
-                if let Some(at) = self.at(k)
-                    && matches!(self.held[at], Held::Many(_))
-                    && let Held::Many(burst) = self.held.swap_remove(at)
-                {
+                let is_many = |at: &usize| matches!(self.held[*at], Held::Many(_));
+                let Some(at) = self.at(k).filter(is_many) else {
+                    return;
+                };
+                if let Held::Many(burst) = self.held.swap_remove(at) {
                     self.held.extend(burst.into_iter().map(Held::One));
                 }
                 return;
@@ -625,9 +625,8 @@ impl<S: Subject> Run<S> {
                 return;
             }
             Op::PoolOf(k) => {
-                if let Some(at) = self.at(k)
-                    && let Held::One(handle) = &self.held[at]
-                {
+                let at = self.at(k);
+                if let Some(Held::One(handle)) = at.map(|at| &self.held[at]) {
                     let pool = S::pool_of(handle);
                     assert_eq!(pool.is_some(), !self.pools.is_empty());
                     self.pools.extend(pool);

@@ -109,9 +109,8 @@ fn pass_around(pool: &CountedPool, threads: usize, rounds: usize) {
                             _ => drop(object),
                         }
                     }
-                    if dice.roll(4) == 0
-                        && let Ok(object) = receiver.try_recv()
-                    {
+                    let received = (dice.roll(4) == 0).then(|| receiver.try_recv().ok());
+                    if let Some(object) = received.flatten() {
                         object.claim(me);
                         assert!(object.text.is_empty());
                         object.yield_up(me);

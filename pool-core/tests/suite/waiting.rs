@@ -396,9 +396,7 @@ fn a_hook_that_closes_the_pool_sends_everyone_away() {
     impl Closing {
         fn reached(&self, hook: usize) {
             let pool = self.pool.lock().unwrap().clone();
-            if let Some(pool) = pool
-                && hook == self.hook
-            {
+            if let Some(pool) = pool.filter(|_| hook == self.hook) {
                 pool.close();
             }
         }
