@@ -1,6 +1,7 @@
 //! Contenders without a pool library: what one writes by hand when objects are to be shared, and
 //! `Box`. Called by the criterion benches; each does the same work as the pools, reset included,
 //! but for `Box`, whose memory is left as it is.
+#![allow(unsafe_code)] // Memory that is known to hold an object.
 
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use crossbeam_queue::{ArrayQueue, SegQueue};
 use pool_core::Poolable;
 
 use crate::contender::{Contender, fresh};
-use crate::payload::Message;
+use crate::payload::{Message, Payload};
 
 /// Idle objects, kept where several threads find them.
 pub trait Shelf: Default {
@@ -125,26 +126,33 @@ impl<S: Shelf> Contender for ByHand<S> {
     }
 }
 
-/// `Box`, on whatever allocator the process has: memory as it is, neither made nor reset.
+/// `Box`, on whatever allocator the process has: memory as it is, neither made nor reset. (What owns something has to
+/// be made, and is dropped.)
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Boxed;
 
-impl<const BODY: usize> Contender<BODY> for Boxed {
-    type Handle = Box<MaybeUninit<Message<BODY>>>;
+impl<T: Payload> Contender<T> for Boxed {
+    type Handle = Box<MaybeUninit<T>>;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
-        Box::new_uninit()
+        match T::OWNS {
+            true => Box::new(MaybeUninit::new(T::init())),
+            false => Box::new_uninit(),
+        }
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
+    fn object(handle: &mut Self::Handle) -> *mut T {
         handle.as_mut_ptr()
     }
 
     #[inline(always)]
     fn release(&mut self, handle: Self::Handle) {
-        drop(handle);
+        if T::OWNS {
+            // SAFETY: made in `acquire`.
+            drop(unsafe { handle.assume_init() });
+        }
     }
 }
 

@@ -12,10 +12,10 @@ use std::sync::Arc;
 use pool_core::{Backend, Pool, Poolable, unsync};
 use thread_local::ThreadLocal;
 
-use crate::payload::Message;
+use crate::payload::{Message, Payload};
 
 /// Takes and gives back objects, on one thread.
-pub trait Contender<const BODY: usize = 7> {
+pub trait Contender<T = Message> {
     /// An object in use.
     type Handle;
 
@@ -23,15 +23,21 @@ pub trait Contender<const BODY: usize = 7> {
     fn acquire(&mut self) -> Self::Handle;
 
     /// Where the object is. Valid for writes; it may hold nothing yet.
-    fn object(handle: &mut Self::Handle) -> *mut Message<BODY>;
+    fn object(handle: &mut Self::Handle) -> *mut T;
 
     /// Gives an object back.
     fn release(&mut self, handle: Self::Handle);
 }
 
 /// A pool of this crate, shared by its clones.
-#[derive(Clone, Debug)]
-pub struct Pooled<const BODY: usize = 7>(pub Pool<Message<BODY>>);
+#[derive(Debug)]
+pub struct Pooled<T: Payload = Message>(pub Pool<T>);
+
+impl<T: Payload> Clone for Pooled<T> {
+    fn clone(&self) -> Self {
+        Pooled(self.0.clone())
+    }
+}
 
 impl Pooled {
     /// A pool with every choice but the backend at its default.
@@ -110,8 +116,8 @@ impl Pooled {
     }
 }
 
-impl<const BODY: usize> Contender<BODY> for Pooled<BODY> {
-    type Handle = pool_core::Pooled<Message<BODY>>;
+impl<T: Payload> Contender<T> for Pooled<T> {
+    type Handle = pool_core::Pooled<T>;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
@@ -119,7 +125,7 @@ impl<const BODY: usize> Contender<BODY> for Pooled<BODY> {
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
+    fn object(handle: &mut Self::Handle) -> *mut T {
         &raw mut **handle
     }
 
@@ -130,11 +136,17 @@ impl<const BODY: usize> Contender<BODY> for Pooled<BODY> {
 }
 
 /// The pool for one thread.
-#[derive(Debug, Default)]
-pub struct Unsync<const BODY: usize = 7>(unsync::Pool<Message<BODY>>);
+#[derive(Debug)]
+pub struct Unsync<T: Payload = Message>(unsync::Pool<T>);
 
-impl<const BODY: usize> Contender<BODY> for Unsync<BODY> {
-    type Handle = unsync::Pooled<Message<BODY>>;
+impl<T: Payload> Default for Unsync<T> {
+    fn default() -> Self {
+        Unsync(unsync::Pool::default())
+    }
+}
+
+impl<T: Payload> Contender<T> for Unsync<T> {
+    type Handle = unsync::Pooled<T>;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
@@ -142,7 +154,7 @@ impl<const BODY: usize> Contender<BODY> for Unsync<BODY> {
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
+    fn object(handle: &mut Self::Handle) -> *mut T {
         &raw mut **handle
     }
 
@@ -153,11 +165,17 @@ impl<const BODY: usize> Contender<BODY> for Unsync<BODY> {
 }
 
 /// A vector of boxes, popped and pushed: what a pool for one thread costs at least.
-#[derive(Debug, Default)]
-pub struct BareVec<const BODY: usize = 7>(Vec<Box<Message<BODY>>>);
+#[derive(Debug)]
+pub struct BareVec<T = Message>(Vec<Box<T>>);
 
-impl<const BODY: usize> Contender<BODY> for BareVec<BODY> {
-    type Handle = Box<Message<BODY>>;
+impl<T> Default for BareVec<T> {
+    fn default() -> Self {
+        BareVec(Vec::new())
+    }
+}
+
+impl<T: Payload> Contender<T> for BareVec<T> {
+    type Handle = Box<T>;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
@@ -165,7 +183,7 @@ impl<const BODY: usize> Contender<BODY> for BareVec<BODY> {
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
+    fn object(handle: &mut Self::Handle) -> *mut T {
         &raw mut **handle
     }
 
@@ -178,8 +196,8 @@ impl<const BODY: usize> Contender<BODY> for BareVec<BODY> {
 
 #[cold]
 #[inline(never)]
-pub(crate) fn fresh<const BODY: usize>() -> Box<Message<BODY>> {
-    Box::new(Message::init())
+pub(crate) fn fresh<T: Payload>() -> Box<T> {
+    Box::new(T::init())
 }
 
 /// A vector of boxes for each thread, found through the `thread_local` crate.
@@ -214,30 +232,30 @@ pub struct Allocator<A>(pub A);
 
 /// Memory from an [`Allocator`], for the allocator to take back.
 #[derive(Debug)]
-pub struct Memory<const BODY: usize = 7>(NonNull<Message<BODY>>);
+pub struct Memory(NonNull<Message>);
 
 // SAFETY: nobody else has it, and it is words.
-unsafe impl<const BODY: usize> Send for Memory<BODY> {}
+unsafe impl Send for Memory {}
 
-impl<A: GlobalAlloc, const BODY: usize> Contender<BODY> for Allocator<A> {
-    type Handle = Memory<BODY>;
+impl<A: GlobalAlloc> Contender for Allocator<A> {
+    type Handle = Memory;
 
     #[inline(always)]
     fn acquire(&mut self) -> Self::Handle {
-        let layout = Layout::new::<Message<BODY>>();
+        let layout = Layout::new::<Message>();
         // SAFETY: the layout has a size.
         let memory = unsafe { self.0.alloc(layout) };
         Memory(NonNull::new(memory.cast()).unwrap_or_else(|| handle_alloc_error(layout)))
     }
 
     #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message<BODY> {
+    fn object(handle: &mut Self::Handle) -> *mut Message {
         handle.0.as_ptr()
     }
 
     #[inline(always)]
     fn release(&mut self, handle: Self::Handle) {
-        let (memory, layout) = (handle.0.as_ptr().cast(), Layout::new::<Message<BODY>>());
+        let (memory, layout) = (handle.0.as_ptr().cast(), Layout::new::<Message>());
         // SAFETY: from `acquire`, with the same allocator and layout.
         unsafe { self.0.dealloc(memory, layout) };
     }

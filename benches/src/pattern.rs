@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use pool_core::Poolable;
 
 use crate::contender::{Contender, Pooled};
-use crate::payload::{Message, Wide, touch, zero_and_compare};
+use crate::payload::{Payload, Wide, touch, zero_and_compare};
 use crate::work::consume;
 
 /// In which order objects are taken and given back.
@@ -36,13 +36,13 @@ impl Pattern {
 
 /// One object in hand at a time.
 #[inline(never)]
-pub fn singly<const BODY: usize, C: Contender<BODY>>(contender: &mut C, turns: usize) {
+pub fn singly<T: Payload, C: Contender<T>>(contender: &mut C, turns: usize) {
     singly_inlined(black_box(contender), turns);
 }
 
 /// [`singly`] for a caller that is itself the loop, and may know its contender.
 #[inline(always)]
-pub fn singly_inlined<const BODY: usize, C: Contender<BODY>>(contender: &mut C, turns: usize) {
+pub fn singly_inlined<T: Payload, C: Contender<T>>(contender: &mut C, turns: usize) {
     for turn in 0..turns {
         let mut handle = contender.acquire();
         // SAFETY: the object of a handle is valid for writes.
@@ -64,7 +64,7 @@ pub fn in_bursts<C: Contender>(
 
 /// Bursts, with so many tokens of other work between the last acquire and the first release.
 #[inline(never)]
-pub fn in_bursts_with_work<const BODY: usize, C: Contender<BODY>>(
+pub fn in_bursts_with_work<T: Payload, C: Contender<T>>(
     contender: &mut C,
     held: &mut Vec<C::Handle>,
     burst: usize,
@@ -91,18 +91,18 @@ pub fn in_bursts_zeroed<C: Contender>(
 }
 
 #[inline(always)]
-fn touched<const BODY: usize>(message: *mut Message<BODY>, id: u64) {
+fn touched<T: Payload>(message: *mut T, id: u64) {
     // SAFETY: the object of a handle is valid for writes.
     unsafe { touch(message, id) };
 }
 
 #[inline(always)]
-fn bursts_inlined<const BODY: usize, C: Contender<BODY>>(
+fn bursts_inlined<T: Payload, C: Contender<T>>(
     contender: &mut C,
     held: &mut Vec<C::Handle>,
     burst: usize,
     turns: usize,
-    use_object: impl Fn(*mut Message<BODY>, u64),
+    use_object: impl Fn(*mut T, u64),
     between: impl Fn(),
 ) {
     for turn in 0..turns {
@@ -126,8 +126,8 @@ pub fn at_once(pool: &mut Pooled, burst: usize, turns: usize) {
 
 /// [`at_once`], with so many tokens of other work before the release.
 #[inline(never)]
-pub fn at_once_with_work<const BODY: usize>(
-    pool: &mut Pooled<BODY>,
+pub fn at_once_with_work<T: Payload>(
+    pool: &mut Pooled<T>,
     burst: usize,
     tokens: u64,
     turns: usize,
@@ -136,8 +136,8 @@ pub fn at_once_with_work<const BODY: usize>(
 }
 
 #[inline(always)]
-fn at_once_inlined<const BODY: usize>(
-    pool: &mut Pooled<BODY>,
+fn at_once_inlined<T: Payload>(
+    pool: &mut Pooled<T>,
     burst: usize,
     turns: usize,
     between: impl Fn(),
@@ -145,7 +145,7 @@ fn at_once_inlined<const BODY: usize>(
     for turn in 0..turns {
         let mut handles = pool.0.acquire_many(burst);
         for handle in &mut handles {
-            touched(Pooled::<BODY>::object(handle), turn as u64);
+            touched(Pooled::<T>::object(handle), turn as u64);
         }
         between();
         drop(handles);

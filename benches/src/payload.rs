@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // Allocators hand out memory that holds nothing yet.
 
 use std::hint::black_box;
+use std::sync::OnceLock;
 
 use pool_core::Poolable;
 
@@ -33,19 +34,107 @@ impl<const BODY: usize> Poolable for Message<BODY> {
     }
 }
 
-/// What every user does with an object: writes one word, and may have done anything for all the
-/// compiler knows.
+/// What contenders hand out, and what a user does with it.
+pub trait Payload: Poolable + Send + 'static {
+    /// Whether it owns buffers, so that memory which holds nothing is no such object.
+    const OWNS: bool = false;
+
+    /// See [`touch`].
+    ///
+    /// # Safety
+    ///
+    /// `object` is valid for writes. It need not hold anything, unless it [owns](Self::OWNS) something.
+    unsafe fn touch(object: *mut Self, id: u64);
+
+    /// What `touch` wrote.
+    ///
+    /// # Safety
+    ///
+    /// `object` was touched, and is valid for reads.
+    unsafe fn read(object: *const Self) -> u64;
+}
+
+impl<const BODY: usize> Payload for Message<BODY> {
+    #[inline(always)]
+    unsafe fn touch(object: *mut Self, id: u64) {
+        // SAFETY: by contract.
+        let word = unsafe { &raw mut (*object).id };
+        // SAFETY: by contract.
+        unsafe { word.write(id) };
+    }
+
+    #[inline(always)]
+    unsafe fn read(object: *const Self) -> u64 {
+        // SAFETY: by contract.
+        unsafe { (*object).id }
+    }
+}
+
+/// What every user does with an object: writes one word and fills the buffers, if it has some; and may have done
+/// anything for all the compiler knows.
 ///
 /// # Safety
 ///
-/// `message` is valid for writes; it need not hold anything.
+/// As for [`Payload::touch`].
 #[inline(always)]
-pub unsafe fn touch<const BODY: usize>(message: *mut Message<BODY>, id: u64) {
+pub unsafe fn touch<T: Payload>(object: *mut T, id: u64) {
     // SAFETY: by contract.
-    let word = unsafe { &raw mut (*message).id };
-    // SAFETY: by contract.
-    unsafe { word.write(id) };
-    black_box(message);
+    unsafe { T::touch(object, id) };
+    black_box(object);
+}
+
+/// Buffers that an [`Owning`] has room for.
+pub const BUFFERS: usize = 4;
+
+/// Bytes that a user writes into each buffer, the same for every object of the process: set once, before the first
+/// object.
+pub static FILLED: OnceLock<[usize; BUFFERS]> = OnceLock::new();
+
+/// A message that owns buffers.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Owning<const BODY: usize> {
+    message: Message<BODY>,
+    buffers: [Vec<u8>; BUFFERS],
+}
+
+/// Bytes of an [`Owning`] that are no [`Message`]'s.
+pub const OWNED: usize = size_of::<[Vec<u8>; BUFFERS]>();
+
+impl<const BODY: usize> Poolable for Owning<BODY> {
+    fn init() -> Self {
+        Owning {
+            message: Message::init(),
+            buffers: Default::default(),
+        }
+    }
+
+    #[inline]
+    fn reset(&mut self) {
+        self.message.reset();
+        self.buffers.iter_mut().for_each(Vec::clear);
+    }
+}
+
+impl<const BODY: usize> Payload for Owning<BODY> {
+    const OWNS: bool = true;
+
+    #[inline(always)]
+    unsafe fn touch(object: *mut Self, id: u64) {
+        // SAFETY: valid, and a value of its type, since it owns something.
+        let object = unsafe { &mut *object };
+        object.message.id = id;
+        let filled = FILLED.get().copied().unwrap_or_default();
+        for (buffer, size) in object.buffers.iter_mut().zip(filled) {
+            buffer.resize(size, id as u8);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn read(object: *const Self) -> u64 {
+        // SAFETY: by contract.
+        unsafe { (*object).message.id }
+    }
 }
 
 /// What a user does with an object in the workload of the locked pool: zeroes all of it, and
@@ -125,6 +214,19 @@ impl Parcel {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn buffers_are_filled_as_said_and_kept_by_a_reset() {
+        FILLED.set([100, 0, 7, 0]).expect("set here alone");
+        let mut owning = Owning::<0>::init();
+        // SAFETY: a value of its type.
+        unsafe { touch(&raw mut owning, 3) };
+        let lengths = |owning: &Owning<0>| owning.buffers.each_ref().map(Vec::len);
+        assert_eq!(lengths(&owning), [100, 0, 7, 0]);
+        owning.reset();
+        assert_eq!((owning.message.id, lengths(&owning)), (0, [0; BUFFERS]));
+        assert!(owning.buffers[0].capacity() >= 100);
+    }
 
     #[test]
     fn both_resets_of_the_wide_object_do_the_same() {

@@ -56,390 +56,140 @@ pub const COLD: [Entrant; 2] = [
     },
 ];
 
+/// Writes each as a line of a table.
+macro_rules! rows {
+    ($($name:literal $(at most $target:literal)?: $ours:literal over $other:literal => $duel:expr;)*) => {
+        &[$(Row {
+            name: $name,
+            ours: $ours,
+            other: $other,
+            target: rows!(@ $($target)?),
+            duel: || $duel,
+        }),*]
+    };
+    (@ $target:literal) => { Some($target) };
+    (@) => { None };
+}
+
 /// Every comparison, in the order of the table.
-pub const ROWS: &[Row] = &[
-    Row {
-        name: "one-vec",
-        ours: "batched, one at a time",
-        other: "bare Vec<Box<T>>",
-        target: Some(1.5),
-        duel: || over_vec(Pattern::Single, batched),
-    },
-    Row {
-        name: "ten-vec",
-        ours: "batched, bursts of 10",
-        other: "bare Vec<Box<T>>",
-        target: Some(1.5),
-        duel: || over_vec(TEN, batched),
-    },
-    Row {
-        name: "one-jemalloc",
-        ours: "batched, one at a time",
-        other: "jemalloc, memory as it is",
-        target: Some(0.75),
-        duel: || over_allocator(Pattern::Single, || Jemalloc),
-    },
-    Row {
-        name: "ten-mimalloc",
-        ours: "batched, bursts of 10",
-        other: "mimalloc, memory as it is",
-        target: Some(0.75),
-        duel: || over_allocator(TEN, || MiMalloc),
-    },
-    Row {
-        name: "thousand-mimalloc",
-        ours: "batched, bursts of 1,000",
-        other: "mimalloc, memory as it is",
-        target: Some(0.9),
-        duel: || over_allocator(THOUSAND, || MiMalloc),
-    },
-    Row {
-        name: "many",
-        ours: "acquire_many(32), dropped at once",
-        other: "the same objects one by one",
-        target: Some(0.4),
-        duel: || as_one(MANY),
-    },
-    Row {
-        name: "threads-2",
-        ours: "2 threads, one at a time",
-        other: "1 thread",
-        target: Some(1.15),
-        duel: || crowd(2),
-    },
-    Row {
-        name: "threads-8",
-        ours: "8 threads, one at a time",
-        other: "1 thread x threads / cores",
-        target: Some(1.3),
-        duel: || crowd(8),
-    },
-    Row {
-        name: "threads-64",
-        ours: "64 threads, one at a time",
-        other: "1 thread x threads / cores",
-        target: Some(1.5),
-        duel: || crowd(64),
-    },
-    Row {
-        name: "unsync-one",
-        ours: "unsync, one at a time",
-        other: "bare Vec<Box<T>>",
-        target: Some(1.2),
-        duel: || over_vec(Pattern::Single, Unsync::default),
-    },
-    Row {
-        name: "unsync-ten",
-        ours: "unsync, bursts of 10",
-        other: "bare Vec<Box<T>>",
-        target: Some(1.2),
-        duel: || over_vec(TEN, Unsync::default),
-    },
-    Row {
-        name: "mutex-by-hand",
-        ours: "mutex, one at a time",
-        other: "Mutex<Vec<Box<T>>> by hand",
-        target: Some(1.25),
-        duel: || shared_by_hand::<LockedVec>(1, Backend::Mutex),
-    },
-    Row {
-        name: "mutex-by-hand-2",
-        ours: "mutex, one at a time, 2 threads",
-        other: "Mutex<Vec<Box<T>>> by hand",
-        target: Some(1.25),
-        duel: || shared_by_hand::<LockedVec>(2, Backend::Mutex),
-    },
-    Row {
-        name: "mutex-by-hand-8",
-        ours: "mutex, one at a time, 8 threads",
-        other: "Mutex<Vec<Box<T>>> by hand",
-        target: Some(1.25),
-        duel: || shared_by_hand::<LockedVec>(8, Backend::Mutex),
-    },
-    Row {
-        name: "queue-by-hand",
-        ours: "queue, one at a time",
-        other: "ArrayQueue<Box<T>> by hand",
-        target: Some(1.25),
-        duel: || shared_by_hand::<Ring>(1, Backend::Queue),
-    },
-    Row {
-        name: "queue-by-hand-2",
-        ours: "queue, one at a time, 2 threads",
-        other: "ArrayQueue<Box<T>> by hand",
-        target: Some(1.25),
-        duel: || shared_by_hand::<Ring>(2, Backend::Queue),
-    },
-    Row {
-        name: "queue-by-hand-8",
-        ours: "queue, one at a time, 8 threads",
-        other: "ArrayQueue<Box<T>> by hand",
-        target: Some(1.25),
-        duel: || shared_by_hand::<Ring>(8, Backend::Queue),
-    },
-    Row {
-        name: "heap-box",
-        ours: "heap, one at a time",
-        other: "Box of a fresh object, and its drop",
-        target: Some(1.15),
-        duel: || heap_over_box(1),
-    },
-    Row {
-        name: "heap-box-2",
-        ours: "heap, one at a time, 2 threads",
-        other: "Box of a fresh object, and its drop",
-        target: Some(1.15),
-        duel: || heap_over_box(2),
-    },
-    Row {
-        name: "heap-box-8",
-        ours: "heap, one at a time, 8 threads",
-        other: "Box of a fresh object, and its drop",
-        target: Some(1.15),
-        duel: || heap_over_box(8),
-    },
-    Row {
-        name: "bounded",
-        ours: "capacity 10,000, with room",
-        other: "no capacity",
-        target: Some(1.05),
-        duel: || {
-            Duel::new(
-                Side::solo(Pattern::Single, || Pooled::bounded(ROOM)),
-                Side::solo(Pattern::Single, batched),
-            )
-        },
-    },
-    // The library has no pool whose backend is part of its type. What can be compared is one
-    // function compiled twice: with the pool built and used in it from a constant, which the
-    // compiler may follow as far as it can, and from a value it knows nothing of.
-    Row {
-        name: "run-time-backend",
-        ours: "backend read at run time",
-        other: "backend a constant in the same function",
-        target: Some(1.05),
-        duel: || {
-            Duel::new(
-                Side::working(1, 1, |_| Box::new(backend_read)),
-                Side::working(1, 1, |_| Box::new(backend_known)),
-            )
-        },
-    },
-    Row {
-        name: "pipeline",
-        ours: "handles through a queue, thread to thread",
-        other: "plain words through that queue",
-        target: Some(1.15),
-        duel: || over_pipeline(pipeline::of_shared, pipeline::of_words),
-    },
-    Row {
-        name: "pipeline-untouched",
-        ours: "the same, with objects that neither thread looks at",
-        other: "plain words through that queue",
-        target: None,
-        duel: || over_pipeline(pipeline::of_untouched, pipeline::of_words),
-    },
-    Row {
-        name: "growth-cold",
-        ours: "first burst of 1,000,000 of a process, batched",
-        other: "the same from system malloc, memory as it is",
-        target: Some(1.0),
-        duel: || {
+pub const ROWS: &[Row] = rows! {
+    "one-vec" at most 1.5: "batched, one at a time" over "bare Vec<Box<T>>"
+        => over_vec(Pattern::Single, batched);
+    "ten-vec" at most 1.5: "batched, bursts of 10" over "bare Vec<Box<T>>"
+        => over_vec(TEN, batched);
+    "one-jemalloc" at most 0.75: "batched, one at a time" over "jemalloc, memory as it is"
+        => over_allocator(Pattern::Single, || Jemalloc);
+    "ten-mimalloc" at most 0.75: "batched, bursts of 10" over "mimalloc, memory as it is"
+        => over_allocator(TEN, || MiMalloc);
+    "thousand-mimalloc" at most 0.9: "batched, bursts of 1,000" over "mimalloc, memory as it is"
+        => over_allocator(THOUSAND, || MiMalloc);
+    "many" at most 0.4: "acquire_many(32), dropped at once" over "the same objects one by one"
+        => as_one(MANY);
+    "threads-2" at most 1.15: "2 threads, one at a time" over "1 thread"
+        => crowd(2);
+    "threads-8" at most 1.3: "8 threads, one at a time" over "1 thread x threads / cores"
+        => crowd(8);
+    "threads-64" at most 1.5: "64 threads, one at a time" over "1 thread x threads / cores"
+        => crowd(64);
+    "unsync-one" at most 1.2: "unsync, one at a time" over "bare Vec<Box<T>>"
+        => over_vec(Pattern::Single, Unsync::default);
+    "unsync-ten" at most 1.2: "unsync, bursts of 10" over "bare Vec<Box<T>>"
+        => over_vec(TEN, Unsync::default);
+    "mutex-by-hand" at most 1.25: "mutex, one at a time" over "Mutex<Vec<Box<T>>> by hand"
+        => shared_by_hand::<LockedVec>(1, Backend::Mutex);
+    "mutex-by-hand-2" at most 1.25: "mutex, one at a time, 2 threads" over "Mutex<Vec<Box<T>>> by hand"
+        => shared_by_hand::<LockedVec>(2, Backend::Mutex);
+    "mutex-by-hand-8" at most 1.25: "mutex, one at a time, 8 threads" over "Mutex<Vec<Box<T>>> by hand"
+        => shared_by_hand::<LockedVec>(8, Backend::Mutex);
+    "queue-by-hand" at most 1.25: "queue, one at a time" over "ArrayQueue<Box<T>> by hand"
+        => shared_by_hand::<Ring>(1, Backend::Queue);
+    "queue-by-hand-2" at most 1.25: "queue, one at a time, 2 threads" over "ArrayQueue<Box<T>> by hand"
+        => shared_by_hand::<Ring>(2, Backend::Queue);
+    "queue-by-hand-8" at most 1.25: "queue, one at a time, 8 threads" over "ArrayQueue<Box<T>> by hand"
+        => shared_by_hand::<Ring>(8, Backend::Queue);
+    "heap-box" at most 1.15: "heap, one at a time" over "Box of a fresh object, and its drop"
+        => heap_over_box(1);
+    "heap-box-2" at most 1.15: "heap, one at a time, 2 threads" over "Box of a fresh object, and its drop"
+        => heap_over_box(2);
+    "heap-box-8" at most 1.15: "heap, one at a time, 8 threads" over "Box of a fresh object, and its drop"
+        => heap_over_box(8);
+    "bounded" at most 1.05: "capacity 10,000, with room" over "no capacity"
+        => Duel::new(Side::solo(Pattern::Single, || Pooled::bounded(ROOM)), Side::solo(Pattern::Single, batched));
+    "run-time-backend" at most 1.05: "backend read at run time" over "backend a constant in the same function"
+        => Duel::new(
+            Side::working(1, 1, |_| Box::new(backend_read)),
+            Side::working(1, 1, |_| Box::new(backend_known)),
+        );
+    "pipeline" at most 1.15: "handles through a queue, thread to thread" over "plain words through that queue"
+        => over_pipeline(pipeline::of_shared, pipeline::of_words);
+    "pipeline-untouched": "the same, with objects that neither thread looks at" over "plain words through that queue"
+        => over_pipeline(pipeline::of_untouched, pipeline::of_words);
+    "growth-cold" at most 1.0: "first burst of 1,000,000 of a process, batched" over "the same from system malloc, memory as it is"
+        => {
             let side = |entrant: &Entrant| Side::cold(entrant.name, MILLION);
             Duel::new(side(&COLD[0]), side(&COLD[1]))
-        },
-    },
-    Row {
-        name: "growth-warm",
-        ours: "bursts of 1,000,000 after the first, batched",
-        other: "the same from system malloc, memory as it is",
-        target: Some(0.5),
-        duel: || {
+        };
+    "growth-warm" at most 0.5: "bursts of 1,000,000 after the first, batched" over "the same from system malloc, memory as it is"
+        => {
             let side = |entrant: &Entrant| {
                 let work = entrant.work;
                 Side::working(1, MILLION, move |_| work(MILLION))
             };
             Duel::new(side(&COLD[0]), side(&COLD[1]))
-        },
-    },
-    Row {
-        name: "pipeline-objects",
-        ours: "handles through a queue, thread to thread",
-        other: "objects in a ring, by address, same touch",
-        target: None,
-        duel: || over_pipeline(pipeline::of_shared, pipeline::of_objects_in_a_ring),
-    },
-    // What no pool can take less than: the objects' own way, without one.
-    Row {
-        name: "ring-words",
-        ours: "objects in a ring, by address, same touch, no pool",
-        other: "plain words through that queue",
-        target: None,
-        duel: || in_lockstep(pipeline::of_objects_in_a_ring(), pipeline::of_words()),
-    },
-    Row {
-        name: "many-8",
-        ours: "acquire_many(8), dropped at once",
-        other: "the same objects one by one",
-        target: None,
-        duel: || as_one(8),
-    },
-    Row {
-        name: "one-mimalloc",
-        ours: "batched, one at a time",
-        other: "mimalloc, memory as it is",
-        target: None,
-        duel: || over_allocator(Pattern::Single, || MiMalloc),
-    },
-    Row {
-        name: "ten-jemalloc",
-        ours: "batched, bursts of 10",
-        other: "jemalloc, memory as it is",
-        target: None,
-        duel: || over_allocator(TEN, || Jemalloc),
-    },
-    Row {
-        name: "thousand-jemalloc",
-        ours: "batched, bursts of 1,000",
-        other: "jemalloc, memory as it is",
-        target: None,
-        duel: || over_allocator(THOUSAND, || Jemalloc),
-    },
-    Row {
-        name: "thousand-vec",
-        ours: "batched, bursts of 1,000",
-        other: "bare Vec<Box<T>>",
-        target: None,
-        duel: || over_vec(THOUSAND, batched),
-    },
-    Row {
-        name: "system-vec",
-        ours: "system malloc, memory as it is",
-        other: "bare Vec<Box<T>>",
-        target: None,
-        duel: || over_vec(Pattern::Single, || Allocator(System)),
-    },
-    Row {
-        name: "heap-system",
-        ours: "heap, one at a time",
-        other: "system malloc, memory as it is",
-        target: None,
-        duel: || {
-            Duel::new(
-                Side::solo(Pattern::Single, || Pooled::on(Backend::Heap)),
-                Side::solo(Pattern::Single, || Allocator(System)),
-            )
-        },
-    },
-    Row {
-        name: "mutex-vec",
-        ours: "mutex, one at a time",
-        other: "bare Vec<Box<T>>",
-        target: None,
-        duel: || over_vec(Pattern::Single, || Pooled::on(Backend::Mutex)),
-    },
-    Row {
-        name: "queue-vec",
-        ours: "queue, one at a time",
-        other: "bare Vec<Box<T>>",
-        target: None,
-        duel: || over_vec(Pattern::Single, || Pooled::on(Backend::Queue)),
-    },
-    Row {
-        name: "batch-1",
-        ours: "batch size 1, bursts of 10",
-        other: "bare Vec<Box<T>>",
-        target: None,
-        duel: || over_vec(TEN, || Pooled::batched(1)),
-    },
-    Row {
-        name: "batch-32",
-        ours: "batch size 32, bursts of 10",
-        other: "bare Vec<Box<T>>",
-        target: None,
-        duel: || over_vec(TEN, || Pooled::batched(32)),
-    },
-    Row {
-        name: "batch-128",
-        ours: "batch size 128, bursts of 10",
-        other: "bare Vec<Box<T>>",
-        target: None,
-        duel: || over_vec(TEN, || Pooled::batched(128)),
-    },
-    Row {
-        name: "adapted-1",
-        ours: "1 thread, bursts of 1,000, batch size 32",
-        other: "batch size 1,024",
-        target: None,
-        duel: || adapted(1),
-    },
-    Row {
-        name: "adapted-2",
-        ours: "2 threads, bursts of 1,000, batch size 32",
-        other: "batch size 1,024",
-        target: None,
-        duel: || adapted(2),
-    },
-    Row {
-        name: "two-pools",
-        ours: "2 pools in turn",
-        other: "1 pool by the same loop",
-        target: None,
-        duel: || in_turn(2),
-    },
-    Row {
-        name: "twenty-pools",
-        ours: "20 pools in turn",
-        other: "1 pool by the same loop",
-        target: None,
-        duel: || in_turn(20),
-    },
-    Row {
-        name: "many-pools-64",
-        ours: "64 batched pools in turn",
-        other: "64 mutex pools in turn",
-        target: None,
-        duel: || in_turn_over_mutex(64),
-    },
-    Row {
-        name: "many-pools-1024",
-        ours: "1,024 batched pools in turn",
-        other: "1,024 mutex pools in turn",
-        target: None,
-        duel: || in_turn_over_mutex(1024),
-    },
-    Row {
-        name: "many-pools-4096",
-        ours: "4,096 batched pools in turn",
-        other: "4,096 mutex pools in turn",
-        target: None,
-        duel: || in_turn_over_mutex(4096),
-    },
-    Row {
-        name: "thread-local",
-        ours: "batched, one at a time",
-        other: "a Vec per thread in a ThreadLocal",
-        target: None,
-        duel: || {
-            Duel::new(
-                Side::solo(Pattern::Single, batched),
-                Side::solo(Pattern::Single, ThreadLocalVec::default),
-            )
-        },
-    },
-    Row {
-        name: "reset",
-        ours: "derived reset of 1 KiB",
-        other: "the same by hand",
-        target: None,
-        duel: || {
-            Duel::new(
-                Side::working(1, 1, |_| resetting(Wide::reset)),
-                Side::working(1, 1, |_| resetting(Wide::reset_by_hand)),
-            )
-        },
-    },
-];
+        };
+    "pipeline-objects": "handles through a queue, thread to thread" over "objects in a ring, by address, same touch"
+        => over_pipeline(pipeline::of_shared, pipeline::of_objects_in_a_ring);
+    "ring-words": "objects in a ring, by address, same touch, no pool" over "plain words through that queue"
+        => in_lockstep(pipeline::of_objects_in_a_ring(), pipeline::of_words());
+    "many-8": "acquire_many(8), dropped at once" over "the same objects one by one"
+        => as_one(8);
+    "one-mimalloc": "batched, one at a time" over "mimalloc, memory as it is"
+        => over_allocator(Pattern::Single, || MiMalloc);
+    "ten-jemalloc": "batched, bursts of 10" over "jemalloc, memory as it is"
+        => over_allocator(TEN, || Jemalloc);
+    "thousand-jemalloc": "batched, bursts of 1,000" over "jemalloc, memory as it is"
+        => over_allocator(THOUSAND, || Jemalloc);
+    "thousand-vec": "batched, bursts of 1,000" over "bare Vec<Box<T>>"
+        => over_vec(THOUSAND, batched);
+    "system-vec": "system malloc, memory as it is" over "bare Vec<Box<T>>"
+        => over_vec(Pattern::Single, || Allocator(System));
+    "heap-system": "heap, one at a time" over "system malloc, memory as it is"
+        => Duel::new(
+            Side::solo(Pattern::Single, || Pooled::on(Backend::Heap)),
+            Side::solo(Pattern::Single, || Allocator(System)),
+        );
+    "mutex-vec": "mutex, one at a time" over "bare Vec<Box<T>>"
+        => over_vec(Pattern::Single, || Pooled::on(Backend::Mutex));
+    "queue-vec": "queue, one at a time" over "bare Vec<Box<T>>"
+        => over_vec(Pattern::Single, || Pooled::on(Backend::Queue));
+    "batch-1": "batch size 1, bursts of 10" over "bare Vec<Box<T>>"
+        => over_vec(TEN, || Pooled::batched(1));
+    "batch-32": "batch size 32, bursts of 10" over "bare Vec<Box<T>>"
+        => over_vec(TEN, || Pooled::batched(32));
+    "batch-128": "batch size 128, bursts of 10" over "bare Vec<Box<T>>"
+        => over_vec(TEN, || Pooled::batched(128));
+    "adapted-1": "1 thread, bursts of 1,000, batch size 32" over "batch size 1,024"
+        => adapted(1);
+    "adapted-2": "2 threads, bursts of 1,000, batch size 32" over "batch size 1,024"
+        => adapted(2);
+    "two-pools": "2 pools in turn" over "1 pool by the same loop"
+        => in_turn(2);
+    "twenty-pools": "20 pools in turn" over "1 pool by the same loop"
+        => in_turn(20);
+    "many-pools-64": "64 batched pools in turn" over "64 mutex pools in turn"
+        => in_turn_over_mutex(64);
+    "many-pools-1024": "1,024 batched pools in turn" over "1,024 mutex pools in turn"
+        => in_turn_over_mutex(1024);
+    "many-pools-4096": "4,096 batched pools in turn" over "4,096 mutex pools in turn"
+        => in_turn_over_mutex(4096);
+    "thread-local": "batched, one at a time" over "a Vec per thread in a ThreadLocal"
+        => Duel::new(Side::solo(Pattern::Single, batched), Side::solo(Pattern::Single, ThreadLocalVec::default));
+    "reset": "derived reset of 1 KiB" over "the same by hand"
+        => Duel::new(
+            Side::working(1, 1, |_| resetting(Wide::reset)),
+            Side::working(1, 1, |_| resetting(Wide::reset_by_hand)),
+        );
+};
 
 fn batched() -> Pooled {
     Pooled::on(Backend::Batched)

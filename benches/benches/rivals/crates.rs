@@ -6,9 +6,10 @@
 //! leaves it to the user to wipe an object, that is done on release. Pools with a fixed number of
 //! objects have [`ROOM`].
 
+use std::convert::Infallible;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use pool_bench::contender::Contender;
 use pool_bench::payload::Message;
@@ -327,4 +328,189 @@ rival! {
     acquire(pool) { pool.new() }
     object(handle) { &raw mut ***handle }
     release(_, handle) { drop(handle) }
+}
+
+type Asyncband = asyncband::pool::unbounded::Pool<Message>;
+
+rival! {
+    /// `asyncband`, its pool without a bound: values in a queue under a lock, moved out and in.
+    #[derive(Clone)]
+    AsyncbandUnbounded(Arc<Asyncband>) hands out asyncband::pool::unbounded::Object<Message>;
+    made by Asyncband::never_manage(Default::default());
+    acquire(pool) {
+        loop {
+            if let Some(handle) = pool.try_get() {
+                break handle;
+            }
+            pool.extend_one(Message::init());
+        }
+    }
+    object(handle) { &raw mut **handle }
+    release(_, mut handle) {
+        handle.reset();
+        drop(handle);
+    }
+}
+
+/// What `asyncband` asks for: how an object is made, and made ready to be used again.
+pub(crate) struct Manager;
+
+impl asyncband::pool::ManageObject for Manager {
+    type Object = Message;
+    type Error = Infallible;
+
+    async fn create(&self) -> Result<Message, Infallible> {
+        Ok(Message::init())
+    }
+
+    async fn is_recyclable(
+        &self,
+        message: &mut Message,
+        _: &asyncband::pool::ObjectStatus,
+    ) -> Result<(), Infallible> {
+        message.reset();
+        Ok(())
+    }
+}
+
+rival! {
+    /// `asyncband`, its pool with a bound: a semaphore besides. It has only an async way in.
+    #[derive(Clone)]
+    AsyncbandBounded(Arc<asyncband::pool::bounded::Pool<Manager>>)
+        hands out asyncband::pool::bounded::Object<Manager>;
+    made by asyncband::pool::bounded::Pool::new(
+        asyncband::pool::bounded::PoolConfig::new(ROOM),
+        Manager,
+    );
+    acquire(pool) { pollster::block_on(pool.get()).expect("making one does not fail") }
+    object(handle) { &raw mut **handle }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `deadpool`, the unmanaged pool, full from the start: values in a vector under a lock, and a semaphore.
+    #[derive(Clone)]
+    Deadpool(deadpool::unmanaged::Pool<Message>) hands out deadpool::unmanaged::Object<Message>;
+    made by deadpool::unmanaged::Pool::from((0..ROOM).map(|_| Message::init()).collect::<Vec<_>>());
+    acquire(pool) { pool.try_get().expect("fewer objects than it has") }
+    object(handle) { &raw mut **handle }
+    release(_, mut handle) {
+        handle.reset();
+        drop(handle);
+    }
+}
+
+type Esox = esox_objectpool::DynamicObjectPool<Message>;
+
+rival! {
+    /// `esox_objectpool`, growing to a bound: values in crossbeam's bounded queue, moved out and in.
+    #[derive(Clone)]
+    EsoxObjectpool(Arc<Esox>) hands out esox_objectpool::PooledObject<Message>;
+    made by Arc::new(Esox::new(
+        Message::init,
+        esox_objectpool::PoolConfiguration::new().with_max_pool_size(ROOM),
+    ));
+    acquire(pool) { pool.get_object().expect("fewer objects than it has room for") }
+    object(handle) { &raw mut **handle }
+    release(_, mut handle) {
+        handle.reset();
+        drop(handle);
+    }
+}
+
+impl fastalloc::Poolable for Wrapped {}
+
+/// `fastalloc`, shared: a lock; an object is moved in, and destroyed when it goes back. Its handle has no public name.
+#[derive(Clone)]
+pub(crate) struct Fastalloc<F>(fastalloc::ThreadSafePool<Wrapped>, F);
+
+pub(crate) fn fastalloc() -> impl Contender<Handle: Send> + Clone + Send + Sync + 'static {
+    let pool = fastalloc::ThreadSafePool::new(ROOM).expect("a capacity above 0");
+    Fastalloc(pool, |pool: &fastalloc::ThreadSafePool<Wrapped>| {
+        pool.allocate(Wrapped::default())
+            .expect("fewer objects than it has room for")
+    })
+}
+
+impl<H, F> Contender for Fastalloc<F>
+where
+    H: DerefMut<Target = Wrapped>,
+    F: Fn(&fastalloc::ThreadSafePool<Wrapped>) -> H,
+{
+    type Handle = H;
+
+    #[inline(always)]
+    fn acquire(&mut self) -> H {
+        (self.1)(&self.0)
+    }
+
+    #[inline(always)]
+    fn object(handle: &mut H) -> *mut Message {
+        &raw mut ***handle
+    }
+
+    #[inline(always)]
+    fn release(&mut self, handle: H) {
+        drop(handle);
+    }
+}
+
+rival! {
+    /// `fastalloc` for one thread.
+    FastallocLocal(&'static fastalloc::FixedPool<Wrapped>)
+        hands out fastalloc::OwnedHandle<'static, Wrapped>;
+    made by leaked(fastalloc::FixedPool::new(ROOM).expect("a capacity above 0"));
+    acquire(pool) { pool.allocate(Wrapped::default()).expect("fewer objects than it has room for") }
+    object(handle) { &raw mut ***handle }
+    release(_, handle) { drop(handle) }
+}
+
+rival! {
+    /// `nexus-slab`, growing, for one thread: no handles that give back by themselves; an object is made in place,
+    /// and destroyed when it goes back.
+    NexusSlab(nexus_slab::unbounded::Slab<Message>) hands out nexus_slab::Slot<Message>;
+    // SAFETY: each slot goes back to the slab it is from, which stays on its thread.
+    made by unsafe { nexus_slab::unbounded::Slab::with_chunk_capacity(ROOM) };
+    acquire(slab) { slab.claim().write(Message::init()) }
+    object(handle) { &raw mut **handle }
+    release(slab, handle) { slab.free(handle) }
+}
+
+heapless::object_pool!(HeaplessPool: Message);
+
+/// `heapless`, its pool of objects: one for the program, a stack of blocks changed by compare-and-swap.
+#[derive(Clone)]
+pub(crate) struct Heapless;
+
+impl Default for Heapless {
+    fn default() -> Self {
+        static FILL: Once = Once::new();
+        FILL.call_once(|| {
+            for _ in 0..ROOM {
+                let block = heapless::pool::object::ObjectBlock::new(Message::init());
+                HeaplessPool.manage(Box::leak(Box::new(block)));
+            }
+        });
+        Heapless
+    }
+}
+
+impl Contender for Heapless {
+    type Handle = heapless::pool::object::Object<HeaplessPool>;
+
+    #[inline(always)]
+    fn acquire(&mut self) -> Self::Handle {
+        HeaplessPool.request().expect("fewer objects than it has")
+    }
+
+    #[inline(always)]
+    fn object(handle: &mut Self::Handle) -> *mut Message {
+        &raw mut **handle
+    }
+
+    #[inline(always)]
+    fn release(&mut self, mut handle: Self::Handle) {
+        handle.reset();
+        drop(handle);
+    }
 }

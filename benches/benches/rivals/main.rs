@@ -14,9 +14,10 @@ use pool_bench::pipeline::{of_objects, of_shared};
 use pool_core::Backend;
 
 use crates::{
-    InfinityPool, Lifeguard, LockfreeLinear, LockfreeMutex, LockfreeSpin, NexusLocal, NexusSync,
-    ObjectPool, ObjectPoolOwned, Opool, OpoolLocal, Plurality, PluralityBorrowed, PluralityLocked,
-    RegexAutomata, ShardedSlab, ShardedSlabOwned, Slab,
+    AsyncbandBounded, AsyncbandUnbounded, Deadpool, EsoxObjectpool, FastallocLocal, Heapless,
+    InfinityPool, Lifeguard, LockfreeLinear, LockfreeMutex, LockfreeSpin, NexusLocal, NexusSlab,
+    NexusSync, ObjectPool, ObjectPoolOwned, Opool, OpoolLocal, Plurality, PluralityBorrowed,
+    PluralityLocked, RegexAutomata, ShardedSlab, ShardedSlabOwned, Slab, fastalloc,
 };
 use support::{Group, crowd, group, row, sharing, threads_column};
 
@@ -75,6 +76,22 @@ fn shared_pools(group: &mut Group<'_>, pattern: Pattern) {
         PluralityLocked::default,
     );
     shared(group, "infinity_pool", pattern, InfinityPool::default);
+    shared(
+        group,
+        "asyncband, unbounded",
+        pattern,
+        AsyncbandUnbounded::default,
+    );
+    shared(
+        group,
+        "asyncband, bounded",
+        pattern,
+        AsyncbandBounded::default,
+    );
+    shared(group, "deadpool, unmanaged", pattern, Deadpool::default);
+    shared(group, "esox_objectpool", pattern, EsoxObjectpool::default);
+    shared(group, "fastalloc", pattern, fastalloc);
+    shared(group, "heapless", pattern, Heapless::default);
     shared(group, "ArrayQueue", pattern, ByHand::<Ring>::default);
     shared(group, "SegQueue", pattern, ByHand::<Segments>::default);
     shared(group, "Mutex<Vec>", pattern, ByHand::<LockedVec>::default);
@@ -95,6 +112,8 @@ fn pools_for_one_thread(group: &mut Group<'_>, pattern: Pattern) {
         PluralityBorrowed::default,
     );
     alone(group, "slab", pattern, Slab::default);
+    alone(group, "nexus-slab", pattern, NexusSlab::default);
+    alone(group, "fastalloc, local", pattern, FastallocLocal::default);
     alone(group, "lifeguard", pattern, Lifeguard::default);
     alone(group, "no pool: a Vec", pattern, BareVec::default);
 }
@@ -121,6 +140,12 @@ fn from_thread_to_thread(group: &mut Group<'_>) {
     through(group, "sharded-slab, owned", ShardedSlabOwned::default);
     through(group, "regex-automata", RegexAutomata::default);
     through(group, "infinity_pool", InfinityPool::default);
+    through(group, "asyncband, unbounded", AsyncbandUnbounded::default);
+    through(group, "asyncband, bounded", AsyncbandBounded::default);
+    through(group, "deadpool, unmanaged", Deadpool::default);
+    through(group, "esox_objectpool", EsoxObjectpool::default);
+    through(group, "fastalloc", fastalloc);
+    through(group, "heapless", Heapless::default);
     // These cannot be shared; what they hand out finds its way back by itself.
     row(group, "nexus-pool, sync", "through a queue", || {
         of_objects(NexusSync::default(), drop)

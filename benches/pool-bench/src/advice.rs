@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Case, Entrant, Kind, Pattern};
+use crate::allocator::Allocator;
+use crate::case::{Case, Entrant, Kind};
 use crate::results::{AtBatchSize, AtThreads, Figure, Growth, Latency, Operation, Place};
 use crate::words::{count, nanos, ns};
 
@@ -53,6 +54,8 @@ pub(crate) struct Advice {
 pub(crate) struct Findings<'a> {
     /// The case.
     pub(crate) case: Case,
+    /// The allocator of the program.
+    pub(crate) allocator: Allocator,
     /// Threads that run at a time.
     pub(crate) cores: usize,
     /// Everyone in the case.
@@ -99,7 +102,7 @@ pub(crate) fn advise(findings: &Findings<'_>) -> Advice {
     let pays = verdict == Verdict::UsePool;
     let mut text = vec![match verdict {
         Verdict::UsePool => findings.it_pays(best, plain),
-        Verdict::MeasureAgain => unclear(best, plain),
+        Verdict::MeasureAgain => unclear(best, plain, findings.allocator),
         _ => findings.it_does_not(best, plain),
     }];
     if pays {
@@ -257,10 +260,11 @@ impl Findings<'_> {
         // Work that is the same for both, until what is saved is no more than a pool has to save.
         let room = saved / (1.0 - PAYS) - plain_ns;
         format!(
-            "A pool pays here: {} takes {} an object and plain allocation {} ({}), so {} are saved. It \
+            "A pool pays here: {} takes {} an object and plain allocation on {} {} ({}), so {} are saved. It \
              would not with {} more of other work an object{}.",
             in_full(best.entrant),
             nanos(best_ns),
+            self.allocator,
             nanos(plain_ns),
             ratio(best),
             nanos(saved),
@@ -272,12 +276,12 @@ impl Findings<'_> {
 
     fn why_it_pays(&self, pool: Entrant) -> String {
         let reason = match pool.kind {
-            Kind::Batched => match self.case.pattern {
-                Pattern::SameThread => {
+            Kind::Batched => match self.case.crosses() {
+                false => {
                     "an object comes from the thread's own cache and goes back to it, with no lock \
                      and no atomic read-modify-write"
                 }
-                Pattern::Pipeline | Pattern::FanOut => {
+                true => {
                     "objects go back from thread to thread by the batch, so that a lock is taken \
                      once for many"
                 }
@@ -298,15 +302,20 @@ impl Findings<'_> {
             true => "hardly less than",
             false => "no less than",
         };
-        let change = match self.elsewhere(best.entrant, true) {
-            Some(threads) => format!("It would with {threads}, or if objects owned buffers"),
-            None => "It may if objects own buffers".to_owned(),
+        let change = match (self.elsewhere(best.entrant, true), self.case.owns_buffers()) {
+            (Some(threads), false) => {
+                format!("It would with {threads}, or if objects owned buffers, or")
+            }
+            (Some(threads), true) => format!("It would with {threads}, or"),
+            (None, false) => "It may if objects own buffers (--buffers), or".to_owned(),
+            (None, true) => "It may".to_owned(),
         };
         format!(
-            "A pool does not pay here: the best, {}, takes {} an object, {verdict} plain allocation with \
-             {} ({}). {change}, or with another allocator.",
+            "A pool does not pay here: the best, {}, takes {} an object, {verdict} plain allocation on \
+             {} with {} ({}). {change} with another allocator (--allocator).",
             in_full(best.entrant),
             nanos(best.ns.median),
+            self.allocator,
             nanos(plain.ns.median),
             ratio(best),
         )
@@ -322,9 +331,13 @@ impl Findings<'_> {
         } else {
             String::new()
         };
+        let buffers = match self.case.owns_buffers() {
+            true => "",
+            false => "objects that own buffers (a pool keeps them, and here there are none), ",
+        };
         format!(
-            "{work}Use Box, unless there is another reason: objects that own buffers (a pool keeps \
-             them, and here there are none), a bound on what is alive, or the worst case below."
+            "{work}Use Box, unless there is another reason: {buffers}a bound on what is alive, or the worst case \
+             below."
         )
     }
 
@@ -416,14 +429,14 @@ impl Findings<'_> {
         let find = |kind| self.latency.find(Place::Steady, Operation::Acquire, kind);
         let (ours, plain) = (find(best.entrant.kind)?, find(Kind::Box)?);
         Some(format!(
-            "In the tail of a warm loop, one acquire in 1,000 takes longer than {} from {} and {} \
-             from the allocator; the longest were {} and {}. Each has a reading of the clock in it, {}; the \
+            "In the tail of a warm loop, one acquire in 10,000 takes longer than {} from {} and {} \
+             from the allocator; the worst of a million, or of all if fewer were timed, {} and {}. Each has a reading of the clock in it, {}; the \
              clock alone took {} at worst.",
-            ns(ours.ns.p99_9),
+            ns(ours.ns.p99_99),
             ours.entrant,
-            ns(plain.ns.p99_9),
-            ns(ours.ns.max),
-            ns(plain.ns.max),
+            ns(plain.ns.p99_99),
+            ns(ours.ns.worst_of_a_million),
+            ns(plain.ns.worst_of_a_million),
             nanos(self.latency.reading_ns),
             ns(self.latency.clock.max),
         ))
@@ -512,9 +525,9 @@ fn ratio(figure: &Figure) -> String {
 }
 
 /// Why nothing follows.
-fn unclear(best: &Figure, plain: &Figure) -> String {
+fn unclear(best: &Figure, plain: &Figure, allocator: Allocator) -> String {
     format!(
-        "The rounds disagree: the best pool, {}, takes {} an object where plain allocation takes {}, \
+        "The rounds disagree: the best pool, {}, takes {} an object where plain allocation on {allocator} takes {}, \
          {:.2} times as much in the median, but {:.2} times or more in a quarter of the rounds. Measure \
          again on a quiet machine, or for longer with --duration.",
         best.entrant,
@@ -559,6 +572,9 @@ fn bytes(bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use pool_bench::duel::Spread;
+    use pool_bench::payload::BUFFERS;
+
+    use crate::case::Pattern;
 
     use super::*;
     use crate::results::{Events, Percentiles, Series};
@@ -567,8 +583,10 @@ mod tests {
         object_size: 64,
         threads: 2,
         burst: 1,
+        buffers: [0; BUFFERS],
         work: 0,
         pattern: Pattern::SameThread,
+        remote: 0,
         capacity: None,
     };
 
@@ -615,7 +633,7 @@ mod tests {
         p99: 40,
         p99_9: 150,
         p99_99: 2_500,
-        p99_999: 20_000,
+        worst_of_a_million: 20_000,
         max: 4_000_000,
     };
 
@@ -638,6 +656,7 @@ mod tests {
     fn advice(case: Case, figures: &[Figure], batches: &[AtBatchSize]) -> Advice {
         advise(&Findings {
             case,
+            allocator: Allocator::System,
             cores: 2,
             figures,
             threads: &[],
@@ -670,7 +689,7 @@ mod tests {
         assert!(
             says(
                 &advice,
-                "backend batched with batch size 64 takes 4.0 ns an object and plain allocation 20.0 ns"
+                "backend batched with batch size 64 takes 4.0 ns an object and plain allocation on the system's allocator 20.0 ns"
             ),
             "{advice:?}"
         );
@@ -717,6 +736,7 @@ mod tests {
             let figures = figures(20.0, &[(Entrant::batched(64), nanos)]);
             let mut advice = advise(&Findings {
                 case: CASE,
+                allocator: Allocator::System,
                 cores: 2,
                 figures: &figures,
                 threads: &at_threads(&points),
@@ -730,14 +750,14 @@ mod tests {
         assert_eq!(
             first(4.0),
             "A pool pays here: backend batched with batch size 64 takes 4.0 ns an object and plain \
-             allocation 20.0 ns (0.20 times, quartiles 0.20 to 0.20), so 16.0 ns are saved. It would \
+             allocation on the system's allocator 20.0 ns (0.20 times, quartiles 0.20 to 0.20), so 16.0 ns are saved. It would \
              not with 140 ns more of other work an object, or with 4 or 8 threads."
         );
         assert_eq!(
             first(19.0),
             "A pool does not pay here: the best, backend batched with batch size 64, takes 19.0 ns an \
-             object, hardly less than plain allocation with 20.0 ns (0.95 times, quartiles 0.93 to \
-             0.97). It would with 1 thread, or if objects owned buffers, or with another allocator."
+             object, hardly less than plain allocation on the system's allocator with 20.0 ns (0.95 times, quartiles 0.93 to \
+             0.97). It would with 1 thread, or if objects owned buffers, or with another allocator (--allocator)."
         );
     }
 
@@ -929,6 +949,7 @@ mod tests {
         });
         let advice = advise(&Findings {
             case: CASE,
+            allocator: Allocator::System,
             cores: 2,
             figures: &figures,
             threads: &[],
@@ -937,11 +958,11 @@ mod tests {
             growth: &growth,
         });
         assert!(
-            says(&advice, "one acquire in 1,000 takes longer than 150 ns"),
+            says(&advice, "one acquire in 10,000 takes longer than 2.5 µs"),
             "{advice:?}"
         );
         assert!(
-            says(&advice, "the longest were 4.0 ms and 4.0 ms"),
+            says(&advice, "if fewer were timed, 20 µs and 20 µs"),
             "{advice:?}"
         );
         assert!(says(&advice, "with prefill or reserve"), "{advice:?}");

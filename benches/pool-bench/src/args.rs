@@ -1,13 +1,19 @@
 //! The command line: what may be asked for, and what goes together. Everything is checked here,
 //! before anything is measured; each message says what to change.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use pool_bench::duel::cores;
+use pool_bench::payload::BUFFERS;
 use pool_core::Pool;
+use serde::Deserialize;
 
-use crate::case::{Case, Entrant, Kind, Pattern, Plan, SIZES};
+use crate::allocator::Choice;
+use crate::case::{Case, Entrant, Kind, OWNING_SIZES, Pattern, Plan, SIZES};
 
 /// Measures your case: which pool fits it, with which batch size, and whether a pool pays at all.
 ///
@@ -55,27 +61,14 @@ pub(crate) enum Command {
 /// What to measure.
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
-    /// Bytes of an object: 8, 16, 32, 64, 128, 256, 1024, 4096, 16384 or 65536
-    #[arg(long, value_name = "BYTES", default_value_t = 64)]
-    object_size: usize,
+    /// What the program to be pooled does.
+    #[command(flatten)]
+    workload: Workload,
 
-    /// Threads, all of them together [default: as many as cores; pipeline: 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-
-    /// Objects acquired before the first is released or sent
-    #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    burst: u32,
-
-    /// Other work for each burst, in tokens of 2 to 3 ns
-    #[arg(long, value_name = "TOKENS", default_value_t = 0,
-          value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
-    work: u64,
-
-    /// How objects travel
-    #[arg(long, value_enum, default_value_t = Pattern::SameThread)]
-    pattern: Pattern,
+    /// A TOML file that says the same as the flags from object-size to capacity, under their names; what both say
+    /// has to agree
+    #[arg(long = "workload", value_name = "FILE")]
+    file: Option<PathBuf>,
 
     /// A pool to measure: batched, mutex, queue, heap or unsync; several with commas or by
     /// repetition [default: all that the pattern allows]
@@ -87,9 +80,15 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     batch_size: Vec<usize>,
 
-    /// The bound of the pools, in objects [default: none]
-    #[arg(long, value_name = "N")]
-    capacity: Option<usize>,
+    /// The allocator of the program, from which every pool has its memory: system, or, if built in, jemalloc or
+    /// mimalloc; or all, which measures on each in turn
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "system",
+        overrides_with = "allocator"
+    )]
+    pub(crate) allocator: Choice,
 
     /// How long to measure, about
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
@@ -100,12 +99,146 @@ pub(crate) struct Measure {
     quick: bool,
 
     /// The folder for results.json and report.html
-    #[arg(long, value_name = "DIR", default_value = "target/pool-bench")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "target/pool-bench",
+        overrides_with = "out"
+    )]
     pub(crate) out: PathBuf,
 
     /// Print the results as JSON, and nothing else, on standard output
-    #[arg(long)]
+    #[arg(long, overrides_with = "json")]
     pub(crate) json: bool,
+}
+
+/// The case, as flags or as a file; what is not said has a default.
+#[derive(Args, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Workload {
+    /// Bytes of an object: 8, 16, 32, 64, 128, 256, 1024, 4096, 16384 or 65536; with buffers 128, 256, 1024 or 4096
+    /// [default: 64, with buffers 128]
+    #[arg(long, value_name = "BYTES")]
+    object_size: Option<usize>,
+
+    /// Buffers that each object owns: the bytes that are written into each, up to four with commas [default: none]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',')]
+    buffers: Option<Vec<usize>>,
+
+    /// Threads, all of them together [default: as many as cores; pipeline: 2]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Objects acquired before the first is released or sent [default: 1]
+    #[arg(long, value_name = "N")]
+    burst: Option<usize>,
+
+    /// Other work for each burst, in tokens of 2 to 3 ns [default: 0]
+    #[arg(long, value_name = "TOKENS")]
+    work: Option<u64>,
+
+    /// How objects travel [default: same-thread]
+    #[arg(long, value_enum)]
+    pattern: Option<Pattern>,
+
+    /// Objects of 100 that another thread releases, with pattern same-thread [default: 0]
+    #[arg(long, value_name = "PERCENT")]
+    remote: Option<usize>,
+
+    /// The bound of the pools, in objects [default: none]
+    #[arg(long, value_name = "N")]
+    capacity: Option<usize>,
+}
+
+impl Workload {
+    /// What a file says, where the flags say nothing else.
+    fn with_file(&self, path: &Path) -> Result<Self, String> {
+        let name = path.display();
+        let text = fs::read_to_string(path).map_err(|error| {
+            format!("cannot read {name}: {error}; give a TOML file with --workload")
+        })?;
+        let file: Workload = toml::from_str(&text).map_err(|error| {
+            format!("{name} is no workload: {error}; give what the flags from object-size to capacity say, each at \
+                     most once, such as burst = 32")
+        })?;
+        macro_rules! either {
+            ($($field:ident),*) => {
+                Workload { $($field: match (&self.$field, file.$field) {
+                    (Some(flag), Some(said)) if *flag != said => {
+                        return Err(format!(
+                            "{} is {flag:?} on the command line and {said:?} in {name}: leave one out",
+                            stringify!($field).replace('_', "-"),
+                        ));
+                    }
+                    (flag, said) => flag.clone().or(said),
+                }),* }
+            };
+        }
+        Ok(either!(
+            object_size,
+            buffers,
+            threads,
+            burst,
+            work,
+            pattern,
+            remote,
+            capacity
+        ))
+    }
+
+    fn case(&self) -> Result<Case, String> {
+        let buffers = self.buffers.as_deref().unwrap_or_default();
+        let pattern = self.pattern.unwrap_or(Pattern::SameThread);
+        let case = Case {
+            object_size: self
+                .object_size
+                .unwrap_or(if buffers.is_empty() { 64 } else { 128 }),
+            buffers: checked_buffers(buffers)?,
+            threads: self.threads.unwrap_or_else(|| default_threads(pattern)),
+            burst: self.burst.unwrap_or(1),
+            work: self.work.unwrap_or(0),
+            pattern,
+            remote: self.remote.unwrap_or(0),
+            capacity: self.capacity,
+        };
+        within("threads", case.threads, 1..=1024)?;
+        within("burst", case.burst, 1..=100_000)?;
+        within("work", case.work, 0..=1_000_000)?;
+        within("remote", case.remote, 0..=100)?;
+        check_size(case)?;
+        check_threads(case)?;
+        check_capacity(case)?;
+        Ok(case)
+    }
+}
+
+fn within<N: Copy + PartialOrd + fmt::Display>(
+    name: &str,
+    given: N,
+    range: RangeInclusive<N>,
+) -> Result<(), String> {
+    if range.contains(&given) {
+        return Ok(());
+    }
+    let (least, most) = range.into_inner();
+    Err(format!(
+        "{name} {given} is out of range: give {least} to {most}"
+    ))
+}
+
+fn checked_buffers(given: &[usize]) -> Result<[usize; BUFFERS], String> {
+    let mut buffers = [0; BUFFERS];
+    if given.len() > BUFFERS {
+        return Err(format!(
+            "{} buffers: an object has room for {BUFFERS}; give several as one of their sum",
+            given.len()
+        ));
+    }
+    for (place, &size) in buffers.iter_mut().zip(given) {
+        within("a buffer of size", size, 1..=1 << 20)?;
+        *place = size;
+    }
+    Ok(buffers)
 }
 
 fn pool_named(name: &str) -> Result<Kind, String> {
@@ -147,7 +280,10 @@ impl Measure {
     ///
     /// A message that says what does not, and what to change.
     pub(crate) fn plan(&self) -> Result<Plan, String> {
-        let case = self.case()?;
+        let case = match &self.file {
+            Some(file) => self.workload.with_file(file)?.case()?,
+            None => self.workload.case()?,
+        };
         let kinds = self.kinds(case)?;
         let batch_sizes = self.batch_sizes(case, &kinds)?;
         within_memory(case, &batch_sizes)?;
@@ -167,31 +303,14 @@ impl Measure {
         })
     }
 
-    fn case(&self) -> Result<Case, String> {
-        let case = Case {
-            object_size: self.object_size,
-            threads: self
-                .threads
-                .map_or_else(|| default_threads(self.pattern), usize::from),
-            burst: self.burst as usize,
-            work: self.work,
-            pattern: self.pattern,
-            capacity: self.capacity,
-        };
-        check_size(case.object_size)?;
-        check_threads(case)?;
-        check_capacity(case)?;
-        Ok(case)
-    }
-
     /// The pools asked for, or all that the pattern allows.
     fn kinds(&self, case: Case) -> Result<Vec<Kind>, String> {
-        let stays = case.pattern == Pattern::SameThread;
+        let stays = !case.crosses();
         if !stays && self.backend.contains(&Kind::Unsync) {
             return Err(format!(
-                "backend unsync with pattern {}: its objects cannot leave their thread; drop unsync, \
-                 or use --pattern same-thread",
-                case.pattern
+                "backend unsync with pattern {}, {} % remote: its objects cannot leave their thread; drop \
+                 unsync, or use --pattern same-thread without --remote",
+                case.pattern, case.remote
             ));
         }
         if case.capacity.is_some() && self.backend.contains(&Kind::Unsync) && case.threads > 1 {
@@ -255,17 +374,23 @@ fn default_threads(pattern: Pattern) -> usize {
     }
 }
 
-fn check_size(size: usize) -> Result<(), String> {
-    if SIZES.contains(&size) {
+fn check_size(case: Case) -> Result<(), String> {
+    let size = case.object_size;
+    let (built, what): (&[usize], _) = match case.owns_buffers() {
+        false => (&SIZES, ""),
+        true => (&OWNING_SIZES, " with buffers"),
+    };
+    if built.contains(&size) {
         return Ok(());
     }
-    let sizes = SIZES.map(|size| size.to_string()).join(", ");
-    let remedy = match SIZES.into_iter().find(|&larger| larger > size) {
+    let sizes: Vec<_> = built.iter().map(usize::to_string).collect();
+    let remedy = match built.iter().find(|&&larger| larger > size) {
         Some(larger) => format!("{larger} is the next above"),
-        None => "larger objects cost what 65536 do: nothing moves them".to_owned(),
+        None => "larger objects cost what the largest do: nothing moves them".to_owned(),
     };
     Err(format!(
-        "object size {size} is none that this program is built for, which are {sizes}; {remedy}"
+        "object size {size}{what} is none that this program is built for, which are {}; {remedy}",
+        sizes.join(", ")
     ))
 }
 
@@ -273,7 +398,18 @@ fn check_threads(case: Case) -> Result<(), String> {
     let Case {
         threads, pattern, ..
     } = case;
+    if case.remote > 0 && pattern != Pattern::SameThread {
+        return Err(format!(
+            "remote {} with pattern {pattern}: there another thread releases every object; drop remote, or use \
+             --pattern same-thread",
+            case.remote
+        ));
+    }
     match pattern {
+        Pattern::SameThread if threads == 1 && case.remote > 0 => Err(format!(
+            "remote {} with 1 thread: there is no other to release on; use --threads 2 or more, or drop remote",
+            case.remote
+        )),
         Pattern::SameThread => Ok(()),
         Pattern::Pipeline if threads.is_multiple_of(2) => Ok(()),
         Pattern::Pipeline => {
@@ -300,7 +436,8 @@ fn check_capacity(case: Case) -> Result<(), String> {
     };
     let pool = Pool::<u64>::builder().capacity(capacity);
     pool.build().map_err(|error| error.to_string())?;
-    let in_hand = case.lanes() * case.burst;
+    let sent = usize::from(case.remote > 0);
+    let in_hand = case.lanes() * (case.burst + sent);
     if capacity < in_hand {
         let Case { threads, burst, .. } = case;
         return Err(format!(
@@ -321,15 +458,15 @@ fn entrants(case: Case, kinds: &[Kind], batch_sizes: &[usize]) -> Vec<Entrant> {
         }
         for &batch_size in batch_sizes {
             entrants.push(Entrant::batched(batch_size));
-            if case.burst > 1 && case.pattern == Pattern::SameThread {
+            if case.burst > 1 && !case.crosses() {
                 entrants.push(Entrant::batched(batch_size).at_once());
             }
         }
     }
     entrants.push(Entrant::of(Kind::Box));
-    entrants.push(Entrant::of(match case.pattern {
-        Pattern::SameThread => Kind::Vec,
-        Pattern::Pipeline | Pattern::FanOut => Kind::Words,
+    entrants.push(Entrant::of(match case.crosses() {
+        false => Kind::Vec,
+        true => Kind::Words,
     }));
     entrants
 }
@@ -337,7 +474,7 @@ fn entrants(case: Case, kinds: &[Kind], batch_sizes: &[usize]) -> Vec<Entrant> {
 /// Bytes that a contender holds: objects in use, and idle ones in caches.
 fn memory(case: Case, batch_size: usize) -> usize {
     let objects = case.in_use() + Entrant::batched(batch_size).cached(case.threads);
-    objects.saturating_mul(case.object_size)
+    objects.saturating_mul(case.bytes())
 }
 
 fn within_memory(case: Case, batch_sizes: &[usize]) -> Result<(), String> {
@@ -346,16 +483,12 @@ fn within_memory(case: Case, batch_sizes: &[usize]) -> Result<(), String> {
     if bytes <= MEMORY {
         return Ok(());
     }
-    let Case {
-        object_size,
-        threads,
-        burst,
-        ..
-    } = case;
+    let Case { threads, burst, .. } = case;
+    let each = case.bytes();
     Err(format!(
-        "{threads} threads with bursts of {burst} and batches of {largest} of {object_size} bytes each \
+        "{threads} threads with bursts of {burst} and batches of {largest} of {each} bytes each \
          take {} MiB a contender, and no more than {} are allowed: lower the burst, the batch size, the \
-         object size or the threads",
+         size of object and buffers, or the threads",
         bytes >> 20,
         MEMORY >> 20
     ))
@@ -469,6 +602,7 @@ mod tests {
         assert!(message.contains("128 is the next above"), "{message}");
         assert!(refusal("--object-size 0").contains("8 is the next above"));
         assert!(refusal("--object-size 100000").contains("65536"));
+        assert!(refusal("--object-size 8 --buffers 9").contains("128, 256, 1024, 4096"));
     }
 
     #[test]
@@ -501,8 +635,27 @@ mod tests {
             ("--quick --duration 5", "cannot be used with"),
             ("--duration soon", "give seconds as a number"),
             ("--duration 0.1", "give 1 to 3600 seconds"),
-            ("--threads 0", "1..=1024"),
-            ("--burst 0", "1..=100000"),
+            ("--threads 0", "give 1 to 1024"),
+            ("--burst 0", "give 1 to 100000"),
+            ("--work 1000001", "give 0 to 1000000"),
+            ("--remote 101 --threads 2", "give 0 to 100"),
+            ("--remote 10 --threads 1", "use --threads 2 or more"),
+            ("--remote 10 --pattern pipeline", "drop remote"),
+            (
+                "--remote 10 --threads 2 --backend unsync",
+                "without --remote",
+            ),
+            (
+                "--remote 10 --threads 2 --burst 10 --capacity 21",
+                "use --capacity 22 or more",
+            ),
+            ("--buffers 1,2,3,4,5", "room for 4"),
+            ("--buffers 100,0", "give 1 to 1048576"),
+            ("--buffers 100 --object-size 64", "128 is the next above"),
+            (
+                "--buffers 1000000 --burst 1000",
+                "size of object and buffers",
+            ),
             ("--backend stack", "batched, mutex, queue, heap, unsync"),
             ("--backend box", "controls are always measured"),
             ("chart", "--out"),
@@ -513,6 +666,83 @@ mod tests {
                 "{line}: no {remedy:?} in {message}"
             );
         }
+    }
+
+    /// A file with such a text, as `--workload` takes it; it goes with the folder.
+    fn file(text: &str) -> (tempfile::TempDir, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("orders.toml");
+        fs::write(&path, text).unwrap();
+        let flag = format!("--workload {}", path.display());
+        (folder, flag)
+    }
+
+    #[test]
+    fn a_file_says_what_flags_say() {
+        let text = "object-size = 256\nbuffers = [100, 20]\nremote = 25\nburst = 8\nwork = 5\ncapacity = 3000\n";
+        let (_folder, flag) = file(text);
+        let by_file = plan(&format!("{flag} --threads 2 --burst 8")).unwrap().case;
+        let by_flags =
+            "--object-size 256 --buffers 100,20 --remote 25 --burst 8 --work 5 --capacity 3000";
+        let by_flags = plan(&format!("{by_flags} --threads 2")).unwrap().case;
+        assert_eq!(by_file, by_flags);
+        assert_eq!(by_file.buffers, [100, 20, 0, 0]);
+        assert_eq!(
+            by_file.to_string(),
+            "2 threads, objects of 256 bytes with buffers of 100 + 20, same-thread, 25 % released on another \
+             thread, bursts of 8, 5 tokens of work a burst, capacity 3000"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_wrong_is_refused_with_its_name_and_the_remedy() {
+        for (text, flags, says) in [
+            (
+                "burst = 8",
+                "--burst 9",
+                &["burst is 9 on the command line and 8 in", "leave one out"][..],
+            ),
+            (
+                "bursts = 8",
+                "",
+                &[
+                    "orders.toml is no workload",
+                    "unknown field `bursts`",
+                    "`burst`",
+                ],
+            ),
+            ("burst = \"many\"", "", &["invalid type: string", "line 1"]),
+            ("burst = -1", "", &["orders.toml", "line 1"]),
+            ("burst = 8\nburst = 9", "", &["duplicate key"]),
+            ("burst 8", "", &["orders.toml is no workload", "line 1"]),
+            (
+                "pattern = \"circle\"",
+                "",
+                &["unknown variant `circle`", "same-thread"],
+            ),
+            ("threads = 0", "", &["give 1 to 1024"]),
+            (
+                "threads = 4\nburst = 10\ncapacity = 39",
+                "",
+                &["use --capacity 40 or more"],
+            ),
+            (
+                "pattern = \"pipeline\"",
+                "--threads 3",
+                &["use --threads 2 or 4"],
+            ),
+        ] {
+            let (_folder, flag) = file(text);
+            let message = refusal(&format!("{flag} {flags}"));
+            for says in says {
+                assert!(message.contains(says), "{text}: no {says:?} in {message}");
+            }
+        }
+        let message = refusal("--workload /no/such/file.toml");
+        assert!(
+            message.contains("cannot read /no/such/file.toml"),
+            "{message}"
+        );
     }
 
     #[test]

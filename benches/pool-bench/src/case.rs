@@ -4,12 +4,16 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use pool_bench::payload::BUFFERS;
 use pool_bench::pipeline::QUEUE;
-use pool_core::{Backend, Builder, Pool, Poolable};
+use pool_core::{Backend, Builder, Pool, Poolable, Recall};
 use serde::{Deserialize, Serialize};
 
 /// The sizes of object that the program is built for, in bytes.
 pub(crate) const SIZES: [usize; 10] = [8, 16, 32, 64, 128, 256, 1024, 4096, 16_384, 65_536];
+
+/// The same for objects that own buffers, whose addresses and lengths are part of them.
+pub(crate) const OWNING_SIZES: [usize; 4] = [128, 256, 1024, 4096];
 
 /// The batch size of a pool that is not told one, and has no small bound.
 const BATCH_SIZE: usize = 64;
@@ -41,6 +45,8 @@ impl fmt::Display for Pattern {
 pub(crate) struct Case {
     /// Bytes of an object.
     pub(crate) object_size: usize,
+    /// Bytes that are written into each buffer that an object owns; 0, there is none.
+    pub(crate) buffers: [usize; BUFFERS],
     /// Threads, all of them together.
     pub(crate) threads: usize,
     /// Objects acquired before the first is released or sent.
@@ -49,6 +55,8 @@ pub(crate) struct Case {
     pub(crate) work: u64,
     /// How the objects travel.
     pub(crate) pattern: Pattern,
+    /// Objects of 100 that the next thread releases, where threads keep the others.
+    pub(crate) remote: usize,
     /// The bound of the pools; `None`, none.
     pub(crate) capacity: Option<usize>,
 }
@@ -77,21 +85,51 @@ impl Case {
         }
     }
 
+    /// Whether an object is ever released on another thread than that which acquired it.
+    pub(crate) fn crosses(self) -> bool {
+        self.pattern != Pattern::SameThread || self.remote > 0
+    }
+
+    /// Whether objects own buffers.
+    pub(crate) fn owns_buffers(self) -> bool {
+        self.buffers != [0; BUFFERS]
+    }
+
+    /// Bytes of an object and its buffers.
+    pub(crate) fn bytes(self) -> usize {
+        self.object_size + self.buffers.iter().sum::<usize>()
+    }
+
     /// Objects that a lane acquires and releases in a turn of its loop.
     pub(crate) fn objects_a_turn(self) -> usize {
         self.burst * self.receivers().max(1)
     }
 
     /// Places in each queue between threads: fewer for large objects, so that those on their way
-    /// stay within 8 MiB.
+    /// stay within 8 MiB, and as few as the bound allows where a thread that waits for an object has others to
+    /// release.
     pub(crate) fn queue(self) -> usize {
-        QUEUE.min(((8 << 20) / self.object_size).max(16))
+        let places = QUEUE.min(((8 << 20) / self.bytes()).max(16));
+        match self.capacity {
+            Some(capacity) if self.remote > 0 => {
+                let each = (capacity / self.threads).saturating_sub(self.burst);
+                each.clamp(1, places)
+            }
+            _ => places,
+        }
     }
 
     /// Objects in use at once, at most.
     pub(crate) fn in_use(self) -> usize {
-        let on_their_way = self.lanes() * self.receivers() * (self.queue() + 1);
+        let receivers = self.receivers().max(usize::from(self.remote > 0));
+        let on_their_way = self.lanes() * receivers * (self.queue() + 1);
         self.lanes() * self.burst + on_their_way
+    }
+
+    /// Objects that a pool has before it is measured: all that will be in use, and room in every cache.
+    pub(crate) fn prefill(self, entrant: Entrant) -> usize {
+        let all = self.in_use() + entrant.cached(self.threads);
+        self.capacity.map_or(all, |capacity| all.min(capacity))
     }
 
     /// The batch size of a pool that is not told one, as the builder chooses it.
@@ -104,7 +142,16 @@ impl Case {
 
     /// All but the number of threads, in words.
     pub(crate) fn whatever_the_threads(self) -> String {
-        let mut text = format!("objects of {} bytes, {}, ", self.object_size, self.pattern);
+        let mut text = format!("objects of {} bytes", self.object_size);
+        if self.owns_buffers() {
+            let sizes = self.buffers.iter().filter(|&&size| size > 0);
+            let sizes: Vec<_> = sizes.map(usize::to_string).collect();
+            text += &format!(" with buffers of {}", sizes.join(" + "));
+        }
+        text += &format!(", {}, ", self.pattern);
+        if self.remote > 0 {
+            text += &format!("{} % released on another thread, ", self.remote);
+        }
         text += &match self.burst {
             1 => "one in hand at a time".to_owned(),
             burst => format!("bursts of {burst}"),
@@ -150,7 +197,7 @@ pub(crate) enum Kind {
     Heap,
     /// `unsync::Pool`, one for each thread.
     Unsync,
-    /// `Box` on the system allocator, memory as it is: neither made nor reset.
+    /// `Box` on the allocator of the program, memory as it is: neither made nor reset.
     Box,
     /// A `Vec<Box<T>>` for each thread, popped and pushed.
     Vec,
@@ -191,7 +238,7 @@ impl Kind {
             Kind::Heap => "the pool's words over plain allocation: made, counted, destroyed",
             Kind::Unsync => "a pool of its own for each thread",
             Kind::Box => {
-                "control: Box on the system allocator, memory as it is, neither made nor reset"
+                "control: Box on the program's allocator, memory as it is, neither made nor reset (what owns buffers is made)"
             }
             Kind::Vec => "control: a Vec<Box<T>> of its own for each thread",
             Kind::Words => "control: plain words through the same queue, no objects",
@@ -219,6 +266,8 @@ pub(crate) struct Entrant {
     pub(crate) batch_size: Option<usize>,
     /// Whether it takes and gives a burst in one call, with `acquire_many`.
     pub(crate) at_once: bool,
+    /// Whether its threads are asked for what they cache, and not interrupted.
+    pub(crate) cooperates: bool,
 }
 
 impl Entrant {
@@ -228,6 +277,7 @@ impl Entrant {
             kind,
             batch_size: None,
             at_once: false,
+            cooperates: false,
         }
     }
 
@@ -237,6 +287,7 @@ impl Entrant {
             kind: Kind::Batched,
             batch_size: Some(batch_size),
             at_once: false,
+            cooperates: false,
         }
     }
 
@@ -248,12 +299,26 @@ impl Entrant {
         }
     }
 
+    /// The same with `Recall::Cooperate`.
+    pub(crate) const fn cooperating(self) -> Self {
+        Entrant {
+            cooperates: true,
+            ..self
+        }
+    }
+
     /// The builder of its pool, for those that threads share.
-    pub(crate) fn builder<T: Poolable>(self) -> Builder<T> {
+    pub(crate) fn builder<T: Poolable>(self, capacity: Option<usize>) -> Builder<T> {
         let backend = self.kind.backend();
-        let builder = Pool::builder().backend(backend.expect("asked of shared pools only"));
-        match self.batch_size {
-            Some(batch_size) => builder.batch_size(batch_size),
+        let mut builder = Pool::builder().backend(backend.expect("asked of shared pools only"));
+        if let Some(batch_size) = self.batch_size {
+            builder = builder.batch_size(batch_size);
+        }
+        if self.cooperates {
+            builder = builder.recall(Recall::Cooperate);
+        }
+        match capacity {
+            Some(capacity) => builder.capacity(capacity),
             None => builder,
         }
     }
@@ -272,6 +337,9 @@ impl fmt::Display for Entrant {
         }
         if self.at_once {
             name += " at once";
+        }
+        if self.cooperates {
+            name += " cooperating";
         }
         f.pad(&name)
     }
@@ -315,9 +383,11 @@ mod tests {
         Case {
             object_size: 64,
             threads,
+            buffers: [0; BUFFERS],
             burst: 10,
             work: 0,
             pattern,
+            remote: 0,
             capacity: None,
         }
     }

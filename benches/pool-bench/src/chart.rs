@@ -1,28 +1,91 @@
-//! Charts as SVG, by hand: lines with a label at their end, and pairs of bars. No script and nothing
-//! from elsewhere; colours are classes, so that one picture is readable in light and dark. Called by
-//! `report`, and by `main` for the chart of a README.
+//! Charts as SVG: lines with a label at their end, and pairs of bars. No script and nothing from elsewhere. A picture
+//! is drawn in the colours for light, and [`style`] swaps each for its counterpart where the reader prefers dark.
+//! Called by `report`, and by `main` for the chart of a README.
 //!
 //! A kind of contender has the same colour and the same mark in every chart.
 
-use std::fmt::Write;
+use std::io;
+use std::ops::Range;
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::case::Kind;
 use crate::results::{AtThreads, Operation, Place, Results};
-use crate::words::{nanos, round_nanos, wrapped};
+use crate::words::{nanos, round_nanos};
 
-/// The size of a chart, in its own units, and the space around what is plotted.
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 80.0;
-const RIGHT: f64 = 150.0;
-const TOP: f64 = 26.0;
-const BOTTOM: f64 = 48.0;
+/// The size of a chart, and the space around what is plotted.
+const WIDTH: u32 = 760;
+const HEIGHT: u32 = 360;
+const LEFT: u32 = 80;
+const MARGIN: u32 = 8;
+const RIGHT: u32 = 180;
+const TOP: u32 = 26;
+const BOTTOM: u32 = 48;
 
 /// How far labels at the ends of lines are apart, at least.
-const LABELS: f64 = 16.0;
+const LABELS: i32 = 16;
 
-/// The styles of charts, for a `<style>`: `:root` has the colours, in light and in dark.
-pub(crate) const STYLE: &str = include_str!("chart.css");
+/// Names of colours, in light and in dark.
+const COLOURS: [(&str, u32, u32); 14] = [
+    ("ground", 0xffffff, 0x14171c),
+    ("ink", 0x1f2328, 0xe6e9ed),
+    ("quiet", 0x59636e, 0x9aa5b1),
+    ("grid", 0xdde2e8, 0x2c323b),
+    ("shade", 0xf3f5f8, 0x1c2027),
+    ("batched", 0x0b5fd0, 0x5aa9ff),
+    ("mutex", 0xbc4c00, 0xff9a52),
+    ("queue", 0x117a37, 0x4fd07a),
+    ("heap", 0x7d3cc8, 0xc79bff),
+    ("unsync", 0x0b7285, 0x45cfe3),
+    ("box", 0x57606a, 0xb3bcc6),
+    ("vec", 0x8a6100, 0xe3b341),
+    ("words", 0xbf2c74, 0xff85b8),
+    ("clock", 0x8c959f, 0x79828d),
+];
+
+/// The colours for a `<style>`: variables with their names, and what dark makes of a picture.
+pub(crate) fn style() -> String {
+    let (mut light, mut dark, mut swapped) = (String::new(), String::new(), String::new());
+    for (name, day, night) in COLOURS {
+        light += &format!(" --{name}: #{day:06x};");
+        dark += &format!(" --{name}: #{night:06x};");
+        for part in ["fill", "stroke"] {
+            swapped += &format!("  [{part}=\"#{day:06X}\"] {{ {part}: #{night:06x}; }}\n");
+        }
+    }
+    format!(
+        ":root {{ color-scheme: light dark;{light} }}\n\
+         @media (prefers-color-scheme: dark) {{\n  :root {{{dark} }}\n{swapped}}}\n"
+    )
+}
+
+fn colour(name: &str) -> RGBColor {
+    let named = COLOURS.iter().find(|(other, ..)| *other == name);
+    let (_, day, _) = named.expect("a name of the table");
+    let [_, red, green, blue] = day.to_be_bytes();
+    RGBColor(red, green, blue)
+}
+
+/// What `plotters` divides the size of a font by.
+const EM: f64 = 1.24;
+
+/// Text beside, before or around a point.
+fn text<'a>(size: u32, colour: RGBColor, at: HPos) -> TextStyle<'a> {
+    let font = "system-ui, -apple-system, Segoe UI, DejaVu Sans, sans-serif";
+    let mut style = TextStyle::from((font, f64::from(size) * EM).into_font());
+    style.color = colour.to_backend_color();
+    style.pos(Pos::new(at, VPos::Center))
+}
+
+/// The name of whose a line or a bar is.
+fn name<'a>(colour: RGBColor, at: HPos) -> TextStyle<'a> {
+    let mut style = text(12, colour, at);
+    style.font = style.font.style(FontStyle::Bold);
+    style
+}
 
 /// Whose a line or a bar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +99,8 @@ pub(crate) enum Whose {
 }
 
 impl Whose {
-    fn class(self) -> &'static str {
-        match self {
+    fn colour(self) -> RGBColor {
+        colour(match self {
             Whose::Of(kind) => kind.name(),
             Whose::Clock => "clock",
             // Colours of contenders that are not in such a chart.
@@ -46,27 +109,49 @@ impl Whose {
                 Place::Growth => "heap",
                 Place::Revocation => "mutex",
                 Place::Exhausted => "words",
-                Place::Steady | Place::Crowded => "batched",
+                Place::Steady | Place::Housekeeping | Place::Crowded => "batched",
             },
-        }
+        })
     }
 
-    /// A mark around the origin, told from others by its shape.
-    fn mark(self) -> &'static str {
+    /// The corners of a mark around the origin, told from others by its shape.
+    fn mark(self) -> &'static [(i32, i32)] {
         match self {
-            Whose::Of(Kind::Batched) => "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
-            Whose::Of(Kind::Mutex) => "M-4,-4h8v8h-8z",
-            Whose::Of(Kind::Queue) => "M0,-5L5,0L0,5L-5,0z",
-            Whose::Of(Kind::Heap) => "M0,-5L5,4H-5z",
-            Whose::Of(Kind::Unsync) => "M0,5L5,-4H-5z",
-            Whose::Of(Kind::Box) => "M-5,-2h3v-3h4v3h3v4h-3v3h-4v-3h-3z",
-            Whose::Of(Kind::Vec) => "M-5,0L0,-3L5,0L0,3z",
-            Whose::Of(Kind::Words) => "M-5,-2h10v4h-10z",
-            Whose::At(_, Operation::Acquire) => Whose::Of(Kind::Mutex).mark(),
-            Whose::At(_, Operation::Release) => Whose::Of(Kind::Queue).mark(),
-            Whose::At(_, Operation::Trim) => Whose::Of(Kind::Heap).mark(),
-            Whose::At(_, Operation::Refusal) => Whose::Of(Kind::Box).mark(),
-            Whose::Clock => "M-2,0a2,2 0 1,0 4,0a2,2 0 1,0 -4,0z",
+            Whose::Of(Kind::Batched) => &[
+                (-2, -4),
+                (2, -4),
+                (4, -2),
+                (4, 2),
+                (2, 4),
+                (-2, 4),
+                (-4, 2),
+                (-4, -2),
+            ],
+            Whose::Of(Kind::Mutex) | Whose::At(_, Operation::Acquire) => {
+                &[(-4, -4), (4, -4), (4, 4), (-4, 4)]
+            }
+            Whose::Of(Kind::Queue) | Whose::At(_, Operation::Release) => {
+                &[(0, -5), (5, 0), (0, 5), (-5, 0)]
+            }
+            Whose::Of(Kind::Heap) | Whose::At(_, Operation::Trim) => &[(0, -5), (5, 4), (-5, 4)],
+            Whose::Of(Kind::Unsync) => &[(0, 5), (5, -4), (-5, -4)],
+            Whose::Of(Kind::Box) | Whose::At(_, Operation::Refusal) => &[
+                (-5, -2),
+                (-2, -2),
+                (-2, -5),
+                (2, -5),
+                (2, -2),
+                (5, -2),
+                (5, 2),
+                (2, 2),
+                (2, 5),
+                (-2, 5),
+                (-2, 2),
+                (-5, 2),
+            ],
+            Whose::Of(Kind::Vec) => &[(-5, 0), (0, -3), (5, 0), (0, 3)],
+            Whose::Of(Kind::Words) => &[(-5, -2), (5, -2), (5, 2), (-5, 2)],
+            Whose::Clock => &[(-2, -2), (2, -2), (2, 2), (-2, 2)],
         }
     }
 }
@@ -101,8 +186,8 @@ pub(crate) struct Lines {
     pub(crate) scale: Scale,
     /// The lines.
     pub(crate) lines: Vec<Line>,
-    /// A place behind which the ground is shaded, and what that means.
-    pub(crate) beyond: Option<(f64, String)>,
+    /// The place from which on the ground is shaded, and what that means.
+    pub(crate) beyond: Option<(usize, String)>,
 }
 
 /// How heights are laid out.
@@ -114,234 +199,155 @@ pub(crate) enum Scale {
     Powers,
 }
 
-/// Where a height lies between bottom (0) and top (1), and the heights to write beside the axis.
-struct Measure {
-    scale: Scale,
-    low: f64,
-    high: f64,
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<io::Error>>;
+
+/// An `<svg>` element of such a height.
+fn picture(title: &str, height: u32, head: &str, draw: impl FnOnce(&Area<'_>) -> Drawn) -> String {
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+    let drawn = draw(&area).and_then(|()| area.present());
+    drop(area);
+    drawn.expect("a String takes whatever is written");
+    let (_, drawing) = svg.split_once('>').expect("there is an element");
+    let title = escaped(title);
+    format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">
+<title>{title}</title>{head}{drawing}"#
+    )
 }
 
-impl Measure {
-    fn of(scale: Scale, heights: impl Iterator<Item = f64>) -> Self {
-        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-        for height in heights {
-            low = low.min(height);
-            high = high.max(height);
+/// The whole powers of ten, or the round number, that such heights lie between.
+fn bounds(scale: Scale, heights: impl Iterator<Item = f64>) -> Range<f64> {
+    let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+    for height in heights {
+        low = low.min(height);
+        high = high.max(height);
+    }
+    if high <= 0.0 {
+        (low, high) = (1.0, 10.0);
+    }
+    let power = |exponent: f64| 10_f64.powf(exponent);
+    match scale {
+        Scale::Even => {
+            let step = power(high.log10().floor()) / 2.0;
+            0.0..(high / step).ceil() * step
         }
-        if high <= 0.0 {
-            (low, high) = (1.0, 10.0);
-        }
-        match scale {
-            Scale::Even => {
-                let step = step(high);
-                let high = (high / step).ceil() * step;
-                Measure {
-                    scale,
-                    low: 0.0,
-                    high,
-                }
-            }
-            Scale::Powers => {
-                let low = 10_f64.powf(low.max(1e-3).log10().floor());
-                let high = 10_f64.powf(high.log10().ceil()).max(low * 10.0);
-                Measure { scale, low, high }
-            }
+        Scale::Powers => {
+            let low = power(low.max(1e-3).log10().floor());
+            low..power(high.log10().ceil()).max(low * 10.0)
         }
     }
-
-    fn share(&self, height: f64) -> f64 {
-        match self.scale {
-            Scale::Even => height / self.high,
-            Scale::Powers => {
-                let of = |height: f64| height.max(self.low).log10() - self.low.log10();
-                of(height) / of(self.high)
-            }
-        }
-    }
-
-    fn ticks(&self) -> Vec<f64> {
-        match self.scale {
-            Scale::Even => {
-                let step = step(self.high);
-                let steps = (self.high / step).round() as usize;
-                (0..=steps).map(|count| count as f64 * step).collect()
-            }
-            Scale::Powers => {
-                let (low, high) = (
-                    self.low.log10().round() as i32,
-                    self.high.log10().round() as i32,
-                );
-                let few = high - low <= 2;
-                let powers = (low..=high).map(|power| 10_f64.powi(power));
-                let between = |power: f64| {
-                    let parts: &[f64] = if few { &[1.0, 2.0, 5.0] } else { &[1.0] };
-                    parts
-                        .iter()
-                        .map(move |part| part * power)
-                        .collect::<Vec<_>>()
-                };
-                powers
-                    .flat_map(between)
-                    .filter(|&tick| tick <= self.high * 1.001)
-                    .collect()
-            }
-        }
-    }
-}
-
-/// A round step of which there are 3 to 8 up to `high`.
-fn step(high: f64) -> f64 {
-    let power = 10_f64.powf((high / 4.0).log10().floor());
-    let parts = [1.0, 2.0, 5.0, 10.0];
-    let part = parts.into_iter().find(|part| high / (part * power) <= 6.0);
-    part.unwrap_or(10.0) * power
 }
 
 impl Lines {
     /// The chart as an `<svg>` element.
     pub(crate) fn svg(&self) -> String {
-        let mut svg = open(&self.title, HEIGHT);
-        self.draw(&mut svg)
-            .expect("a String takes whatever is written");
-        svg + "</svg>\n"
+        picture(&self.title, HEIGHT, "", |area| self.draw(area))
     }
 
-    fn across(&self, place: f64) -> f64 {
-        let width = WIDTH - LEFT - RIGHT;
-        match self.places.len() {
-            0 | 1 => LEFT + width / 2.0,
-            places => LEFT + 16.0 + place / (places - 1) as f64 * (width - 32.0),
-        }
-    }
-
-    fn draw(&self, svg: &mut String) -> std::fmt::Result {
+    fn draw(&self, area: &Area<'_>) -> Drawn {
         let heights = self
             .lines
             .iter()
             .flat_map(|line| line.heights.iter().flatten().copied());
-        let measure = Measure::of(self.scale, heights);
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        let up = |height: f64| bottom - measure.share(height) * (bottom - TOP);
+        let bounds = bounds(self.scale, heights);
+        match self.scale {
+            Scale::Even => self.plot(area, bounds),
+            Scale::Powers => self.plot(area, bounds.log_scale()),
+        }
+    }
+
+    fn plot<Up>(&self, area: &Area<'_>, up: Up) -> Drawn
+    where
+        Up: AsRangedCoord<Value = f64>,
+        Up::CoordDescType: ValueFormatter<f64>,
+    {
+        let across = (0..self.places.len().saturating_sub(1)).into_segmented();
+        let mut chart = ChartBuilder::on(area)
+            .margin_top(TOP)
+            .margin_right(RIGHT)
+            .margin_left(MARGIN)
+            .x_label_area_size(BOTTOM)
+            .y_label_area_size(LEFT - MARGIN)
+            .build_cartesian_2d(across, up)?;
         if let Some((place, meaning)) = &self.beyond {
-            let from = self.across(*place);
-            writeln!(
-                svg,
-                r#"<rect class="beyond" x="{from:.1}" y="{TOP}" width="{:.1}" height="{:.1}"/><text class="quiet" text-anchor="end" x="{:.1}" y="{:.1}">{}</text>"#,
-                right - from,
-                bottom - TOP,
-                right - 6.0,
-                TOP - 8.0,
-                escaped(meaning),
+            let Range { start, end } = chart.y_range();
+            let corners = [
+                (SegmentValue::Exact(*place), start),
+                (SegmentValue::Last, end),
+            ];
+            chart.draw_series([Rectangle::new(corners, colour("shade").filled())])?;
+            let style = text(11, colour("quiet"), HPos::Right);
+            area.draw_text(
+                meaning,
+                &style,
+                ((WIDTH - RIGHT - 6) as i32, (TOP - 10) as i32),
             )?;
         }
-        for tick in measure.ticks() {
-            let y = up(tick);
-            writeln!(
-                svg,
-                r#"<line class="grid" x1="{LEFT}" x2="{right}" y1="{y:.1}" y2="{y:.1}"/><text class="tick" text-anchor="end" x="{:.1}" y="{:.1}">{}</text>"#,
-                LEFT - 8.0,
-                y + 4.0,
-                escaped(&(self.unit)(tick)),
-            )?;
-        }
-        for (place, name) in self.places.iter().enumerate() {
-            writeln!(
-                svg,
-                r#"<text class="tick" text-anchor="middle" x="{:.1}" y="{:.1}">{}</text>"#,
-                self.across(place as f64),
-                bottom + 18.0,
-                escaped(name),
-            )?;
-        }
-        writeln!(
-            svg,
-            r#"<text class="axis" text-anchor="middle" x="{:.1}" y="{:.1}">{}</text><text class="axis" text-anchor="middle" transform="translate(12 {:.1}) rotate(-90)">{}</text>"#,
-            (LEFT + right) / 2.0,
-            HEIGHT - 8.0,
-            escaped(self.across),
-            (TOP + bottom) / 2.0,
-            escaped(self.up),
-        )?;
+        let at_place = |place: &SegmentValue<usize>| match place {
+            SegmentValue::CenterOf(place) => self.places.get(*place).cloned().unwrap_or_default(),
+            _ => String::new(),
+        };
+        let label = text(12, colour("quiet"), HPos::Center);
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .bold_line_style(colour("grid"))
+            .light_line_style(TRANSPARENT)
+            .axis_style(colour("grid"))
+            .x_labels(self.places.len())
+            .y_labels(8)
+            .x_label_formatter(&at_place)
+            .y_label_formatter(&|height| (self.unit)(*height))
+            .x_desc(self.across)
+            .y_desc(self.up)
+            .axis_desc_style(label.clone())
+            .label_style(label)
+            .draw()?;
+        let mut names = Vec::new();
         for line in &self.lines {
-            self.draw_line(svg, line, &up)?;
+            let points = line.heights.iter().enumerate();
+            let points: Vec<_> = points
+                .filter_map(|(place, height)| Some((SegmentValue::CenterOf(place), (*height)?)))
+                .collect();
+            let colour = line.whose.colour();
+            if line.dashed {
+                let style = colour.stroke_width(1);
+                chart.draw_series(DashedLineSeries::new(points.clone(), 5, 4, style))?;
+            } else {
+                let wide = if line.whose == Whose::Of(Kind::Batched) {
+                    3
+                } else {
+                    2
+                };
+                chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(wide)))?;
+                chart.draw_series(points.iter().map(|at| {
+                    EmptyElement::at(at.clone()) + Polygon::new(line.whose.mark(), colour)
+                }))?;
+            }
+            names.extend(
+                points
+                    .last()
+                    .map(|last| (chart.backend_coord(last).1, line)),
+            );
         }
-        self.draw_names(svg, &up)
-    }
-
-    fn draw_line(
-        &self,
-        svg: &mut String,
-        line: &Line,
-        up: &dyn Fn(f64) -> f64,
-    ) -> std::fmt::Result {
-        let points = line.heights.iter().enumerate();
-        let points: Vec<_> = points
-            .filter_map(|(place, height)| Some((place, (*height)?)))
-            .collect();
-        let mut path = String::new();
-        for &(place, height) in &points {
-            let first = if path.is_empty() { 'M' } else { 'L' };
-            write!(
-                path,
-                "{first}{:.1},{:.1}",
-                self.across(place as f64),
-                up(height)
-            )?;
-        }
-        let class = line.whose.class();
-        let dashed = if line.dashed { " dashed" } else { "" };
-        writeln!(svg, r#"<path class="line {class}{dashed}" d="{path}"/>"#)?;
-        if line.dashed {
-            return Ok(());
-        }
-        for (place, height) in points {
-            writeln!(
-                svg,
-                r#"<path class="mark {class}" transform="translate({:.1} {:.1})" d="{}"><title>{}, {}: {}</title></path>"#,
-                self.across(place as f64),
-                up(height),
-                line.whose.mark(),
-                escaped(&line.name),
-                escaped(&self.places[place]),
-                escaped(&(self.unit)(height)),
-            )?;
-        }
-        Ok(())
-    }
-
-    /// The names at the ends of the lines, far enough apart to be read.
-    fn draw_names(&self, svg: &mut String, up: &dyn Fn(f64) -> f64) -> std::fmt::Result {
-        let mut names: Vec<_> = self
-            .lines
-            .iter()
-            .filter_map(|line| {
-                Some((
-                    up(line.heights.iter().rev().find_map(|height| *height)?),
-                    line,
-                ))
-            })
-            .collect();
-        names.sort_by(|a, b| a.0.total_cmp(&b.0));
+        names.sort_by_key(|(y, _)| *y);
         let wanted: Vec<_> = names.iter().map(|name| name.0).collect();
-        let places = apart(&wanted, TOP + 4.0, HEIGHT - BOTTOM);
+        let places = apart(&wanted, TOP as i32 + 4, (HEIGHT - BOTTOM) as i32);
         for ((_, line), y) in names.iter().zip(places) {
-            writeln!(
-                svg,
-                r#"<path class="mark {class}" transform="translate({:.1} {y:.1})" d="{}"/><text class="name {class}" x="{:.1}" y="{:.1}">{}</text>"#,
-                WIDTH - RIGHT + 14.0,
-                line.whose.mark(),
-                WIDTH - RIGHT + 24.0,
-                y + 4.0,
-                escaped(&line.name),
-                class = line.whose.class(),
-            )?;
+            let x = (WIDTH - RIGHT + 14) as i32;
+            let colour = line.whose.colour();
+            area.draw(&(EmptyElement::at((x, y)) + Polygon::new(line.whose.mark(), colour)))?;
+            let style = name(colour, HPos::Left);
+            area.draw_text(&line.name, &style, (x + 10, y))?;
         }
         Ok(())
     }
 }
 
 /// Sorted heights, moved apart so far that labels do not touch, and kept between the two ends.
-fn apart(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+fn apart(wanted: &[i32], top: i32, bottom: i32) -> Vec<i32> {
     let mut places = Vec::with_capacity(wanted.len());
     let mut least = top;
     for &wanted in wanted {
@@ -351,7 +357,7 @@ fn apart(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     }
     let mut most = bottom;
     for place in places.iter_mut().rev() {
-        *place = place.min(most);
+        *place = (*place).min(most);
         most = *place - LABELS;
     }
     places
@@ -382,49 +388,31 @@ pub(crate) struct Pairs {
 impl Pairs {
     /// The chart as an `<svg>` element.
     pub(crate) fn svg(&self) -> String {
-        const BAR: f64 = 14.0;
-        const PAIR: f64 = 2.0 * BAR + 14.0;
-        let height = self.pairs.len() as f64 * PAIR + 8.0;
-        let mut svg = open(&self.title, height);
-        let left = 110.0;
+        const BAR: i32 = 14;
+        const PAIR: i32 = 2 * BAR + 14;
+        const START: i32 = 110;
+        let height = self.pairs.len() as i32 * PAIR + 8;
         let lengths = self.pairs.iter().flat_map(|pair| pair.lengths);
         let longest = lengths.fold(f64::MIN_POSITIVE, f64::max);
-        for (row, pair) in self.pairs.iter().enumerate() {
-            let top = row as f64 * PAIR + 8.0;
-            let class = pair.whose.class();
-            write!(
-                svg,
-                r#"<text class="name {class}" text-anchor="end" x="{:.1}" y="{:.1}">{}</text>"#,
-                left - 10.0,
-                top + BAR + 4.0,
-                escaped(&pair.name),
-            )
-            .expect("a String takes whatever is written");
-            for (bar, length) in pair.lengths.into_iter().enumerate() {
-                let wide = length / longest * (WIDTH - left - 150.0);
-                let y = top + bar as f64 * (BAR + 1.0);
-                writeln!(
-                    svg,
-                    r#"<rect class="bar{bar} {class}" x="{left}" y="{y:.1}" width="{wide:.1}" height="{BAR}" rx="2"/><text class="tick" x="{:.1}" y="{:.1}">{} {}</text>"#,
-                    left + wide + 6.0,
-                    y + BAR - 3.0,
-                    escaped(&nanos(length)),
-                    escaped(self.meaning[bar]),
-                )
-                .expect("a String takes whatever is written");
+        picture(&self.title, height as u32, "", |area| {
+            for (top, pair) in (8..).step_by(PAIR as usize).zip(&self.pairs) {
+                let own = pair.whose.colour();
+                let style = name(own, HPos::Right);
+                area.draw_text(&pair.name, &style, (START - 10, top + BAR))?;
+                for (bar, length) in pair.lengths.into_iter().enumerate() {
+                    let end =
+                        START + (length / longest * f64::from(WIDTH as i32 - START - 150)) as i32;
+                    let y = top + bar as i32 * (BAR + 1);
+                    let style = own.mix([0.35, 1.0][bar]).filled();
+                    area.draw(&Rectangle::new([(START, y), (end, y + BAR)], style))?;
+                    let meaning = format!("{} {}", nanos(length), self.meaning[bar]);
+                    let style = text(12, colour("quiet"), HPos::Left);
+                    area.draw_text(&meaning, &style, (end + 6, y + BAR / 2))?;
+                }
             }
-        }
-        svg + "</svg>\n"
+            Ok(())
+        })
     }
-}
-
-fn open(title: &str, height: f64) -> String {
-    let title = escaped(title);
-    format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">
-<title>{title}</title>
-"#
-    )
 }
 
 /// Text as it may stand in XML and HTML.
@@ -515,12 +503,8 @@ fn against_threads(
     }
     let cores = results.circumstances.cores;
     let alone = counts.iter().filter(|&&threads| threads <= cores).count();
-    let shared = (alone > 0 && alone < counts.len()).then(|| {
-        (
-            alone as f64 - 0.5,
-            format!("more threads than {cores} cores"),
-        )
-    });
+    let shared = (alone > 0 && alone < counts.len())
+        .then(|| (alone, format!("more threads than {cores} cores")));
     Lines {
         places: counts.iter().map(usize::to_string).collect(),
         lines,
@@ -547,31 +531,21 @@ pub(crate) fn standalone(results: &Results) -> Result<String, String> {
     }
     let chart = cost_against_threads(results, &KINDS);
     let caption = format!(
-        "An object acquired, used and released: {}; medians. {}",
+        "An object acquired, used and released: {}; medians. {}; on {}",
         results.case.whatever_the_threads(),
-        results.circumstances
+        results.circumstances,
+        results.allocator,
     );
-    let svg = chart.svg();
-    let (opening, drawing) = svg
-        .split_once("</title>\n")
-        .expect("every chart has a title");
-    let height = HEIGHT + 44.0;
-    let opening = opening.replace(
-        &format!(r#"viewBox="0 0 {WIDTH} {HEIGHT}""#),
-        &format!(r#"viewBox="0 0 {WIDTH} {height}""#),
-    );
-    let drawing = drawing.trim_end().trim_end_matches("</svg>");
-    let mut text = String::new();
-    for (line, part) in wrapped(&caption, 118).iter().enumerate() {
-        let y = HEIGHT + 14.0 + 15.0 * line as f64;
-        text += &format!(
-            "<text class=\"quiet\" x=\"12\" y=\"{y:.0}\">{}</text>\n",
-            escaped(part)
-        );
-    }
-    Ok(format!(
-        "{opening}</title>\n<style>\n{STYLE}</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\" rx=\"6\"/>\n{drawing}{text}</svg>\n"
-    ))
+    let style = format!("<style>\n{}</style>", style());
+    Ok(picture(&chart.title, HEIGHT + 60, &style, |area| {
+        area.fill(&colour("ground"))?;
+        let (drawing, below) = area.split_vertically(HEIGHT);
+        chart.draw(&drawing)?;
+        for (y, line) in (8..).step_by(15).zip(textwrap::wrap(&caption, 118)) {
+            below.draw_text(&line, &text(11, colour("quiet"), HPos::Left), (12, y))?;
+        }
+        Ok(())
+    }))
 }
 
 #[cfg(test)]
@@ -580,25 +554,18 @@ mod tests {
 
     #[test]
     fn labels_are_moved_apart_and_stay_inside() {
-        let places = apart(&[10.0, 12.0, 13.0, 200.0], 10.0, 210.0);
-        assert_eq!(places, [10.0, 26.0, 42.0, 200.0]);
-        let low = apart(&[205.0, 208.0, 209.0], 10.0, 210.0);
-        assert_eq!(low, [178.0, 194.0, 210.0]);
+        assert_eq!(apart(&[10, 12, 13, 200], 10, 210), [10, 26, 42, 200]);
+        assert_eq!(apart(&[205, 208, 209], 10, 210), [178, 194, 210]);
     }
 
     #[test]
-    fn ticks_are_round_and_few() {
-        let even = Measure::of(Scale::Even, [3.0, 47.0].into_iter());
-        assert_eq!(even.ticks(), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
-        let powers = Measure::of(Scale::Powers, [4.0, 70_000.0].into_iter());
+    fn bounds_are_round() {
+        assert_eq!(bounds(Scale::Even, [3.0, 47.0].into_iter()), 0.0..50.0);
         assert_eq!(
-            powers.ticks(),
-            [1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0]
+            bounds(Scale::Powers, [4.0, 70_000.0].into_iter()),
+            1.0..100_000.0
         );
-        assert_eq!(powers.share(1.0), 0.0);
-        assert_eq!(powers.share(100_000.0), 1.0);
-        let nothing = Measure::of(Scale::Powers, std::iter::empty());
-        assert!(nothing.ticks().len() > 1);
+        assert_eq!(bounds(Scale::Powers, std::iter::empty()), 1.0..10.0);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! A cause is named where the pool's own counts or the clock show it; where they do not, what is
 //! said is how far the times exceed what is explained.
 
-use crate::case::{Case, Entrant, Kind, Pattern};
+use crate::case::{Case, Entrant, Kind};
 use crate::results::{Latency, Operation, Place, Series};
 use crate::words::{count, nanos, ns, times};
 
@@ -21,6 +21,7 @@ pub(crate) fn explain(case: Case, cores: usize, latency: &Latency) -> Vec<String
     let mut text = vec![teller.clock()];
     text.extend(teller.warm());
     text.extend(teller.others());
+    text.extend(teller.housekeeping());
     text.extend(teller.exchange());
     text.extend(teller.growth());
     text.extend(teller.revocation());
@@ -84,16 +85,16 @@ impl Teller<'_> {
 
     fn why_exchanges(&self, entrant: Entrant, every: u64) -> String {
         let cache = entrant.cached(1);
-        match self.case.pattern {
-            Pattern::SameThread if self.case.burst > cache => format!(
+        match self.case.crosses() {
+            false if self.case.burst > cache => format!(
                 " A burst of {} does not fit into a cache of {cache}, so one acquire in {} goes to the \
                  depot; a batch size of {} would keep exchanges out of the loop.",
                 self.case.burst,
                 count(every),
                 self.case.burst.div_ceil(2),
             ),
-            Pattern::SameThread => format!(" That is one in {} acquires.", count(every)),
-            Pattern::Pipeline | Pattern::FanOut => format!(
+            false => format!(" That is one in {} acquires.", count(every)),
+            true => format!(
                 " Objects come back from the threads that release them by the batch: one acquire in {} \
                  takes one, which is what p99 is made of; a larger batch makes it rarer.",
                 count(every),
@@ -166,6 +167,41 @@ impl Teller<'_> {
                 told.join("; ")
             )
         })
+    }
+
+    /// What a thread that reserves and trims does to the others.
+    fn housekeeping(&self) -> Option<String> {
+        let find = |place| self.find(place, Operation::Acquire, Kind::Batched);
+        let (alone, tended) = (find(Place::Steady)?, find(Place::Housekeeping)?);
+        let control = self.find(Place::Housekeeping, Operation::Acquire, Kind::Box);
+        let control = control.map_or_else(String::new, |control| {
+            format!(
+                " From the allocator, beside a thread that only wakes up as often, those are {} and {}.",
+                ns(control.ns.p99_99),
+                ns(control.ns.worst_of_a_million),
+            )
+        });
+        let mut all = self.latency.series.iter();
+        let cooperating =
+            all.find(|one| one.entrant.cooperates && one.operation == Operation::Acquire);
+        let cooperating = cooperating.map_or_else(String::new, |other| {
+            format!(
+                " With Recall::Cooperate, where no thread is interrupted, {} and {}.",
+                ns(other.ns.p99_99),
+                ns(other.ns.worst_of_a_million),
+            )
+        });
+        Some(format!(
+            "Housekeeping, {}. Another thread calls reserve and trim every 200 µs: it revokes the caches ({} \
+             here), and takes a core for a moment. The p99.99 of an acquire is {} beside it and {} without; the \
+             worst of a million, or of all if fewer were timed, {} and {}.{cooperating}{control}",
+            tended.entrant,
+            times(tended.events.revocations?),
+            ns(tended.ns.p99_99),
+            ns(alone.ns.p99_99),
+            ns(tended.ns.worst_of_a_million),
+            ns(alone.ns.worst_of_a_million),
+        ))
     }
 
     fn exchange(&self) -> Option<String> {
@@ -257,7 +293,9 @@ impl Teller<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Pattern;
     use crate::results::{Events, Percentiles};
+    use pool_bench::payload::BUFFERS;
 
     fn times(p99_99: u64) -> Percentiles {
         Percentiles {
@@ -267,7 +305,7 @@ mod tests {
             p99: 25,
             p99_9: 60,
             p99_99,
-            p99_999: p99_99 * 2,
+            worst_of_a_million: p99_99 * 2,
             max: p99_99 * 10,
         }
     }
@@ -299,8 +337,10 @@ mod tests {
             object_size: 64,
             threads: 2,
             burst,
+            buffers: [0; BUFFERS],
             work: 0,
             pattern: Pattern::SameThread,
+            remote: 0,
             capacity: None,
         }
     }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use pool_bench::by_hand::Boxed;
 use pool_bench::contender::{BareVec, Contender, Pooled, Unsync};
 use pool_bench::duel::Spread;
-use pool_bench::payload::touch;
+use pool_bench::payload::{Payload, touch};
 use quanta::Clock;
 
 use crate::case::{Case, Entrant, Kind, Plan};
-use crate::lane::for_size;
+use crate::lane::for_objects;
 use crate::results::Growth;
 use crate::watch::{Times, no_times, timed};
 
@@ -22,9 +22,10 @@ const MEMORY: usize = 32 << 20;
 /// Fewest rounds, however long they take.
 const ROUNDS: usize = 3;
 
-/// Objects of the burst.
+/// Objects of the burst: no more than the bound allows.
 fn objects(case: Case) -> usize {
-    OBJECTS.min(MEMORY / case.object_size)
+    let objects = OBJECTS.min(MEMORY / case.bytes()).max(1);
+    objects.min(case.capacity.unwrap_or(objects))
 }
 
 /// Every kind of contender, by turns.
@@ -63,42 +64,39 @@ pub(crate) fn acquire_times(case: Case, entrant: Entrant, clock: &Clock, time: D
     let mut times = no_times();
     let start = Instant::now();
     while start.elapsed() < time || times.is_empty() {
-        for_size!(
-            case.object_size,
-            sized_times(case, entrant, clock, &mut times)
-        );
+        for_objects!(case, sized_times(case, entrant, clock, &mut times));
     }
     times
 }
 
 fn cold_and_warm(case: Case, entrant: Entrant) -> (f64, f64) {
-    for_size!(case.object_size, sized_cold_and_warm(case, entrant))
+    for_objects!(case, sized_cold_and_warm(case, entrant))
 }
 
 /// Calls `$run` with a fresh contender of the entrant's kind.
 macro_rules! with_contender {
-    ($entrant:expr, $run:ident($($argument:expr),*)) => {
+    ($case:expr, $entrant:expr, $run:ident($($argument:expr),*)) => {
         match $entrant.kind {
-            Kind::Unsync => $run::<BODY, _>(Unsync::default(), $($argument),*),
-            Kind::Vec => $run::<BODY, _>(BareVec::default(), $($argument),*),
-            Kind::Box => $run::<BODY, _>(Boxed, $($argument),*),
-            _ => $run::<BODY, _>(Pooled($entrant.builder().build().expect("checked with the arguments")), $($argument),*),
+            Kind::Unsync => $run::<T, _>(Unsync::default(), $($argument),*),
+            Kind::Vec => $run::<T, _>(BareVec::default(), $($argument),*),
+            Kind::Box => $run::<T, _>(Boxed, $($argument),*),
+            _ => $run::<T, _>(Pooled($entrant.builder($case.capacity).build().expect("checked with the arguments")), $($argument),*),
         }
     };
 }
 
-fn sized_cold_and_warm<const BODY: usize>(case: Case, entrant: Entrant) -> (f64, f64) {
+fn sized_cold_and_warm<T: Payload>(case: Case, entrant: Entrant) -> (f64, f64) {
     give_back_memory();
-    with_contender!(entrant, bursts(objects(case)))
+    with_contender!(case, entrant, bursts(objects(case)))
 }
 
-fn sized_times<const BODY: usize>(case: Case, entrant: Entrant, clock: &Clock, times: &mut Times) {
+fn sized_times<T: Payload>(case: Case, entrant: Entrant, clock: &Clock, times: &mut Times) {
     give_back_memory();
-    with_contender!(entrant, record_acquires(objects(case), clock, times));
+    with_contender!(case, entrant, record_acquires(objects(case), clock, times));
 }
 
 /// The same burst twice; nanoseconds an object.
-fn bursts<const BODY: usize, C: Contender<BODY>>(mut contender: C, objects: usize) -> (f64, f64) {
+fn bursts<T: Payload, C: Contender<T>>(mut contender: C, objects: usize) -> (f64, f64) {
     let mut held = Vec::with_capacity(objects);
     // So that the room for handles is not part of it.
     held.resize_with(objects, || None);
@@ -118,7 +116,7 @@ fn bursts<const BODY: usize, C: Contender<BODY>>(mut contender: C, objects: usiz
     (burst(), burst())
 }
 
-fn record_acquires<const BODY: usize, C: Contender<BODY>>(
+fn record_acquires<T: Payload, C: Contender<T>>(
     mut contender: C,
     objects: usize,
     clock: &Clock,

@@ -8,35 +8,58 @@
 //! pipeline       acquire … work … send ──► receive, release, work
 //! fan-out        acquire … work … send ─┬► receive, release, work
 //!                                       └► receive, release, work
+//! same-thread with a share for the next:    acquire … work … release or send, receive, release
 //! ```
 #![allow(unsafe_code)] // Objects are touched where they lie.
 
 use std::fmt;
 use std::hint::black_box;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pool_bench::by_hand::Boxed;
 use pool_bench::contender::{BareVec, Contender, Pooled, Unsync};
 use pool_bench::duel::Side;
 use pool_bench::pattern::{at_once_with_work, in_bursts_with_work, singly};
-use pool_bench::payload::{Message, touch};
+use pool_bench::payload::{OWNED, Payload, touch};
 use pool_bench::pipeline::wait_a_turn;
 use pool_bench::team::{Team, Work};
 use pool_bench::work::consume;
-use pool_core::{Pool, Stats};
+use pool_core::{Pool, Poolable, Stats};
 use quanta::Clock;
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use crate::case::{Case, Entrant, Kind, Pattern};
 use crate::watch::{Record, Stopwatch, Unwatched, Watch, record};
 
-/// Reads the counts of a contender's pool.
-pub(crate) type Counts = Arc<dyn Fn() -> Stats + Send + Sync>;
+/// The pool that the threads of a contender share, whatever its objects are.
+pub(crate) trait SharedPool: Send + Sync {
+    /// Its counts.
+    fn stats(&self) -> Stats;
+
+    /// What a housekeeping thread does: sees to it that `reserve` objects are idle and no more than `keep`.
+    fn keep_house(&self, reserve: usize, keep: usize);
+}
+
+impl<T: Poolable + Send> SharedPool for Pool<T> {
+    fn stats(&self) -> Stats {
+        Pool::stats(self)
+    }
+
+    fn keep_house(&self, reserve: usize, keep: usize) {
+        self.reserve(reserve);
+        self.trim(keep);
+    }
+}
+
+/// The pool of a contender that has one for all threads.
+pub(crate) type Shared = Option<Arc<dyn SharedPool>>;
 
 /// A contender with its threads' work, not yet at work.
 struct Crew {
     work: Box<dyn Fn(usize) -> Work + Send + Sync>,
-    counts: Option<Counts>,
+    shared: Shared,
 }
 
 /// A contender whose single operations are timed.
@@ -45,8 +68,8 @@ pub(crate) struct Watched {
     pub(crate) team: Team,
     /// What they see.
     pub(crate) record: Record,
-    /// The counts of the pool they share, if they do.
-    pub(crate) counts: Option<Counts>,
+    /// The pool they share, if they do.
+    pub(crate) shared: Shared,
 }
 
 impl fmt::Debug for Watched {
@@ -57,15 +80,15 @@ impl fmt::Debug for Watched {
     }
 }
 
-/// A contender in a case, for throughput; and the counts of its pool.
-pub(crate) fn side(case: Case, entrant: Entrant) -> (Side, Option<Counts>) {
+/// A contender in a case, for throughput; and its pool.
+pub(crate) fn side(case: Case, entrant: Entrant) -> (Side, Shared) {
     let crew = crew(case, entrant, || Unwatched);
     let side = Side::working(case.threads, case.objects_a_turn(), crew.work);
-    let side = match case.pattern {
-        Pattern::SameThread => side,
-        Pattern::Pipeline | Pattern::FanOut => side.in_lockstep(),
+    let side = match case.crosses() {
+        false => side,
+        true => side.in_lockstep(),
     };
-    (side, crew.counts)
+    (side, crew.shared)
 }
 
 /// A contender in a case, each of its operations timed by `clock`.
@@ -78,77 +101,78 @@ pub(crate) fn watched(case: Case, entrant: Entrant, clock: &Clock) -> Watched {
     Watched {
         team: Team::new(case.threads, crew.work),
         record,
-        counts: crew.counts,
+        shared: crew.shared,
     }
 }
 
-/// Calls `$run` with the number of words behind the first in an object of so many bytes.
-macro_rules! for_size {
-    ($size:expr, $run:ident($($argument:expr),*)) => {
-        match $size {
-            8 => $run::<0>($($argument),*),
-            16 => $run::<1>($($argument),*),
-            32 => $run::<3>($($argument),*),
-            64 => $run::<7>($($argument),*),
-            128 => $run::<15>($($argument),*),
-            256 => $run::<31>($($argument),*),
-            1024 => $run::<127>($($argument),*),
-            4096 => $run::<511>($($argument),*),
-            16_384 => $run::<2047>($($argument),*),
-            65_536 => $run::<8191>($($argument),*),
-            size => unreachable!("object size {size} was checked"),
+/// Calls `$run` with the type of the objects of a case.
+macro_rules! for_objects {
+    ($case:expr, $run:ident($($argument:expr),*)) => {{
+        use pool_bench::payload::{Message, Owning};
+        use $crate::lane::words;
+        match ($case.object_size, $case.owns_buffers()) {
+            (8, false) => $run::<Message<0>>($($argument),*),
+            (16, false) => $run::<Message<1>>($($argument),*),
+            (32, false) => $run::<Message<3>>($($argument),*),
+            (64, false) => $run::<Message<7>>($($argument),*),
+            (128, false) => $run::<Message<15>>($($argument),*),
+            (256, false) => $run::<Message<31>>($($argument),*),
+            (1024, false) => $run::<Message<127>>($($argument),*),
+            (4096, false) => $run::<Message<511>>($($argument),*),
+            (16_384, false) => $run::<Message<2047>>($($argument),*),
+            (65_536, false) => $run::<Message<8191>>($($argument),*),
+            (128, true) => $run::<Owning<{ words(128) }>>($($argument),*),
+            (256, true) => $run::<Owning<{ words(256) }>>($($argument),*),
+            (1024, true) => $run::<Owning<{ words(1024) }>>($($argument),*),
+            (4096, true) => $run::<Owning<{ words(4096) }>>($($argument),*),
+            size => unreachable!("object size {size:?} was checked"),
         }
-    };
+    }};
 }
-pub(crate) use for_size;
+pub(crate) use for_objects;
+
+/// Words behind the first, in an object of so many bytes that owns buffers.
+pub(crate) const fn words(size: usize) -> usize {
+    (size - OWNED) / size_of::<u64>() - 1
+}
 
 fn crew<W: Watch>(
     case: Case,
     entrant: Entrant,
     watch: impl Fn() -> W + Send + Sync + 'static,
 ) -> Crew {
-    for_size!(case.object_size, sized_crew(case, entrant, watch))
+    for_objects!(case, sized_crew(case, entrant, watch))
 }
 
-fn sized_crew<const BODY: usize>(case: Case, entrant: Entrant, watch: impl Maker) -> Crew {
-    let unshared = |work| Crew { work, counts: None };
-    match (case.pattern, entrant.kind) {
-        (Pattern::SameThread, Kind::Unsync) => {
-            unshared(keeping::<BODY, _, _>(case, Unsync::default, watch))
-        }
-        (Pattern::SameThread, Kind::Vec) => {
-            unshared(keeping::<BODY, _, _>(case, BareVec::default, watch))
-        }
-        (Pattern::SameThread, Kind::Box) => unshared(keeping::<BODY, _, _>(case, || Boxed, watch)),
-        (_, Kind::Box) => unshared(passing::<BODY, _, _>(case, || Boxed, watch)),
-        (_, Kind::Words) => unshared(passing_words(case, watch)),
-        _ => {
-            let pool = pool::<BODY>(case, entrant);
-            let counted = pool.clone();
-            let work = match case.pattern {
-                Pattern::SameThread if entrant.at_once => keeping_at_once(case, pool),
-                Pattern::SameThread => keeping(case, move || Pooled(pool.clone()), watch),
-                Pattern::Pipeline | Pattern::FanOut => {
-                    passing(case, move || Pooled(pool.clone()), watch)
-                }
+fn sized_crew<T: Payload>(case: Case, entrant: Entrant, watch: impl Maker) -> Crew {
+    let unshared = |work| Crew { work, shared: None };
+    match (case.crosses(), entrant.kind) {
+        (false, Kind::Unsync) => unshared(keeping::<T, _, _>(case, Unsync::default, watch)),
+        (false, Kind::Vec) => unshared(keeping::<T, _, _>(case, BareVec::default, watch)),
+        (false, Kind::Box) => unshared(keeping::<T, _, _>(case, || Boxed, watch)),
+        (_, Kind::Box) => unshared(passing::<T, _, _>(case, || Boxed, watch)),
+        (_, Kind::Words) => unshared(passing_cargo(case, || Words, watch)),
+        (crosses, _) => {
+            let pool = pool::<T>(case, entrant);
+            let shared = Arc::new(pool.clone());
+            let contender = move || Pooled(pool.clone());
+            let work = match crosses {
+                true => passing(case, contender, watch),
+                false if entrant.at_once => keeping_at_once(case, contender()),
+                false => keeping(case, contender, watch),
             };
             Crew {
                 work,
-                counts: Some(Arc::new(move || counted.stats())),
+                shared: Some(shared),
             }
         }
     }
 }
 
 /// A pool with as many objects as the case will have in use, and room in every cache.
-fn pool<const BODY: usize>(case: Case, entrant: Entrant) -> Pool<Message<BODY>> {
-    let mut builder = entrant.builder();
-    let mut prefill = case.in_use() + entrant.cached(case.threads);
-    if let Some(capacity) = case.capacity {
-        builder = builder.capacity(capacity);
-        prefill = prefill.min(capacity);
-    }
-    let pool = builder.prefill(prefill).build();
+fn pool<T: Payload>(case: Case, entrant: Entrant) -> Pool<T> {
+    let builder = entrant.builder(case.capacity);
+    let pool = builder.prefill(case.prefill(entrant)).build();
     pool.expect("checked with the arguments")
 }
 
@@ -170,13 +194,14 @@ impl<W: Watch, F: Fn() -> W + Send + Sync + 'static> Maker for F {
 }
 
 /// Threads that release what they acquired.
-fn keeping<const BODY: usize, C, M>(
+fn keeping<T, C, M>(
     case: Case,
     contender: impl Fn() -> C + Send + Sync + 'static,
     watch: M,
 ) -> Works
 where
-    C: Contender<BODY> + 'static,
+    T: Payload,
+    C: Contender<T> + 'static,
     M: Maker,
 {
     let Case { burst, work, .. } = case;
@@ -184,8 +209,9 @@ where
         let (mut contender, mut watch) = (contender(), watch.make());
         let mut held = Vec::with_capacity(burst);
         if M::Watch::LOOKS {
+            let mut cargo = Objects(contender, PhantomData);
             return Box::new(move |turns| {
-                watched_bursts(&mut contender, &mut held, &mut watch, burst, work, turns);
+                watched_bursts(&mut cargo, &mut held, &mut watch, (burst, work), turns);
                 watch.report();
             });
         }
@@ -201,36 +227,52 @@ where
 }
 
 /// Threads that take and give each burst in one call.
-fn keeping_at_once<const BODY: usize>(case: Case, pool: Pool<Message<BODY>>) -> Works {
+fn keeping_at_once<T: Payload>(case: Case, pool: Pooled<T>) -> Works {
     let Case { burst, work, .. } = case;
     Box::new(move |_| {
-        let mut pool = Pooled(pool.clone());
+        let mut pool = pool.clone();
         Box::new(move |turns| at_once_with_work(&mut pool, burst, work, turns))
     })
 }
 
 /// The loop of a thread that keeps its objects, each operation timed.
 #[inline(never)]
-fn watched_bursts<const BODY: usize, C: Contender<BODY>>(
-    contender: &mut C,
-    held: &mut Vec<C::Handle>,
+fn watched_bursts<C: Cargo>(
+    cargo: &mut C,
+    held: &mut Vec<C::Item>,
     watch: &mut impl Watch,
-    burst: usize,
-    work: u64,
+    (burst, work): (usize, u64),
     turns: usize,
 ) {
-    let contender = black_box(contender);
+    let cargo = black_box(cargo);
     for turn in 0..turns {
-        for _ in 0..burst {
-            let mut handle = watch.acquire(|| contender.acquire());
-            // SAFETY: the object of a handle is valid for writes.
-            unsafe { touch(C::object(&mut handle), turn as u64) };
-            held.push(handle);
-        }
+        acquire_burst(cargo, held, watch, burst, turn);
         consume(work);
-        while let Some(handle) = held.pop() {
-            watch.release(|| contender.release(handle));
+        while let Some(item) = held.pop() {
+            watch.release(|| cargo.release(item));
         }
+    }
+}
+
+#[inline(always)]
+fn acquire_burst<C: Cargo>(
+    cargo: &mut C,
+    held: &mut Vec<C::Item>,
+    watch: &mut impl Watch,
+    burst: usize,
+    turn: usize,
+) {
+    for _ in 0..burst {
+        let write = |mut item| {
+            C::write(&mut item, turn as u64);
+            item
+        };
+        held.push(if C::OWNS {
+            // Only then it is what its user asked for.
+            watch.acquire(|| write(cargo.acquire()))
+        } else {
+            write(watch.acquire(|| cargo.acquire()))
+        });
     }
 }
 
@@ -238,14 +280,24 @@ fn watched_bursts<const BODY: usize, C: Contender<BODY>>(
 enum Part<H> {
     Sender(Vec<Producer<H>>),
     Receiver(Consumer<H>),
+    /// Sends some to the next thread, and receives from the one before.
+    Neighbour(Producer<H>, Consumer<H>),
 }
 
 /// The parts of all threads: lane by lane, the sender first.
 fn parts<H>(case: Case) -> Vec<Option<Part<H>>> {
+    let queue = || RingBuffer::new(case.queue());
+    if case.pattern == Pattern::SameThread {
+        let (senders, mut receivers): (Vec<_>, Vec<_>) = (0..case.threads).map(|_| queue()).unzip();
+        receivers.rotate_right(1);
+        let pairs = senders.into_iter().zip(receivers);
+        return pairs
+            .map(|(sender, receiver)| Some(Part::Neighbour(sender, receiver)))
+            .collect();
+    }
     let mut parts = Vec::new();
     for _ in 0..case.lanes() {
-        let queues = (0..case.receivers()).map(|_| RingBuffer::new(case.queue()));
-        let (senders, receivers): (Vec<_>, Vec<_>) = queues.unzip();
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..case.receivers()).map(|_| queue()).unzip();
         parts.push(Some(Part::Sender(senders)));
         parts.extend(
             receivers
@@ -258,6 +310,9 @@ fn parts<H>(case: Case) -> Vec<Option<Part<H>>> {
 
 /// How objects, or what stands for them, are acquired, used and released.
 trait Cargo {
+    /// Whether what is written takes memory of its own.
+    const OWNS: bool;
+
     type Item;
 
     fn acquire(&mut self) -> Self::Item;
@@ -270,9 +325,11 @@ trait Cargo {
 }
 
 /// Objects of a contender.
-struct Objects<const BODY: usize, C>(C);
+struct Objects<T, C>(C, PhantomData<fn() -> T>);
 
-impl<const BODY: usize, C: Contender<BODY>> Cargo for Objects<BODY, C> {
+impl<T: Payload, C: Contender<T>> Cargo for Objects<T, C> {
+    const OWNS: bool = T::OWNS;
+
     type Item = C::Handle;
 
     #[inline(always)]
@@ -282,17 +339,14 @@ impl<const BODY: usize, C: Contender<BODY>> Cargo for Objects<BODY, C> {
 
     #[inline(always)]
     fn write(item: &mut Self::Item, id: u64) {
-        // SAFETY: the object of a handle is valid for writes.
+        // SAFETY: the object of a handle is valid for writes, and made if it owns something.
         unsafe { touch(C::object(item), id) };
     }
 
     #[inline(always)]
     fn read(item: &mut Self::Item) -> u64 {
-        let object = C::object(item);
-        // SAFETY: the object of a handle is valid.
-        let word = unsafe { &raw const (*object).id };
-        // SAFETY: written by the sender.
-        unsafe { word.read() }
+        // SAFETY: the object of a handle is valid, and was written to by the sender.
+        unsafe { T::read(C::object(item)) }
     }
 
     #[inline(always)]
@@ -305,6 +359,8 @@ impl<const BODY: usize, C: Contender<BODY>> Cargo for Objects<BODY, C> {
 struct Words;
 
 impl Cargo for Words {
+    const OWNS: bool = false;
+
     type Item = u64;
 
     #[inline(always)]
@@ -327,21 +383,17 @@ impl Cargo for Words {
 }
 
 /// Threads that release what others acquired.
-fn passing<const BODY: usize, C, M>(
+fn passing<T, C, M>(
     case: Case,
     contender: impl Fn() -> C + Send + Sync + 'static,
     watch: M,
 ) -> Works
 where
-    C: Contender<BODY, Handle: Send> + 'static,
+    T: Payload,
+    C: Contender<T, Handle: Send> + 'static,
     M: Maker,
 {
-    passing_cargo(case, move || Objects::<BODY, C>(contender()), watch)
-}
-
-/// Threads that send plain words.
-fn passing_words(case: Case, watch: impl Maker) -> Works {
-    passing_cargo(case, || Words, watch)
+    passing_cargo(case, move || Objects(contender(), PhantomData), watch)
 }
 
 fn passing_cargo<C, M>(case: Case, cargo: impl Fn() -> C + Send + Sync + 'static, watch: M) -> Works
@@ -352,32 +404,109 @@ where
     let Case { burst, work, .. } = case;
     // Each is taken once, by the thread whose part it is.
     let parts = Mutex::new(parts::<C::Item>(case));
+    let finished = Arc::new(AtomicUsize::new(0));
     Box::new(move |index| {
         let part = parts.lock().unwrap_or_else(PoisonError::into_inner)[index].take();
         let (mut cargo, mut watch) = (cargo(), watch.make());
+        let mut held = Vec::with_capacity(burst);
         match part.expect("each thread comes once") {
-            Part::Sender(mut queues) => {
-                let mut held = Vec::with_capacity(burst);
-                Box::new(move |turns| {
-                    for turn in 0..turns {
-                        send(
-                            &mut cargo,
-                            &mut held,
-                            &mut queues,
-                            &mut watch,
-                            (burst, work),
-                            turn,
-                        );
-                    }
-                    watch.report();
-                })
-            }
+            Part::Sender(mut queues) => Box::new(move |turns| {
+                for turn in 0..turns {
+                    send(
+                        &mut cargo,
+                        &mut held,
+                        &mut queues,
+                        &mut watch,
+                        (burst, work),
+                        turn,
+                    );
+                }
+                watch.report();
+            }),
             Part::Receiver(mut queue) => Box::new(move |turns| {
                 receive(&mut cargo, &mut queue, &mut watch, (burst, work), turns);
                 watch.report();
             }),
+            Part::Neighbour(sender, receiver) => {
+                let mut neighbour = Neighbour {
+                    cargo,
+                    held,
+                    sender,
+                    receiver,
+                    case,
+                    credit: 0,
+                    stretches: 0,
+                    finished: finished.clone(),
+                };
+                Box::new(move |turns| {
+                    neighbour.stretch(&mut watch, turns);
+                    watch.report();
+                })
+            }
         }
     })
+}
+
+/// A thread that releases most of what it acquires, sends the rest to the next, and releases what it is sent.
+struct Neighbour<C: Cargo> {
+    cargo: C,
+    held: Vec<C::Item>,
+    sender: Producer<C::Item>,
+    receiver: Consumer<C::Item>,
+    case: Case,
+    /// Hundredths of an object that should have been sent and was not.
+    credit: usize,
+    stretches: usize,
+    /// Threads that have finished a stretch, of all stretches together.
+    finished: Arc<AtomicUsize>,
+}
+
+impl<C: Cargo> Neighbour<C> {
+    #[inline(never)]
+    fn stretch(&mut self, watch: &mut impl Watch, turns: usize) {
+        let Case { burst, work, .. } = self.case;
+        for turn in 0..turns {
+            acquire_burst(&mut self.cargo, &mut self.held, watch, burst, turn);
+            consume(work);
+            while let Some(item) = self.held.pop() {
+                self.credit += self.case.remote;
+                if self.credit >= 100 {
+                    self.credit -= 100;
+                    self.send(watch, item);
+                } else {
+                    watch.release(|| self.cargo.release(item));
+                }
+            }
+            self.receive(watch);
+        }
+        // The one before may still send, and wait for room.
+        self.stretches += 1;
+        // Acquire and release: what was sent before a thread finished is seen by the last look below.
+        self.finished.fetch_add(1, Ordering::AcqRel);
+        let mut waited = 0;
+        while self.finished.load(Ordering::Acquire) < self.stretches * self.case.threads {
+            self.receive(watch);
+            wait_a_turn(&mut waited);
+        }
+        self.receive(watch);
+    }
+
+    fn send(&mut self, watch: &mut impl Watch, mut item: C::Item) {
+        let mut waited = 0;
+        while let Err(PushError::Full(back)) = self.sender.push(item) {
+            item = back;
+            // The next thread may wait for this one to make room.
+            self.receive(watch);
+            wait_a_turn(&mut waited);
+        }
+    }
+
+    fn receive(&mut self, watch: &mut impl Watch) {
+        while let Ok(mut item) = self.receiver.pop() {
+            black_box(C::read(&mut item));
+            watch.release(|| self.cargo.release(item));
+        }
+    }
 }
 
 /// One turn of a sender: a burst for each receiver.
@@ -392,11 +521,7 @@ fn send<C: Cargo>(
 ) {
     let cargo = black_box(cargo);
     for queue in queues {
-        for _ in 0..burst {
-            let mut item = watch.acquire(|| cargo.acquire());
-            C::write(&mut item, turn as u64);
-            held.push(item);
-        }
+        acquire_burst(cargo, held, watch, burst, turn);
         consume(work);
         for mut item in held.drain(..) {
             let mut waited = 0;

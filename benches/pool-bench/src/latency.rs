@@ -1,24 +1,24 @@
-//! How long single operations take: in the case itself, with more threads than cores, and at each
-//! place where an operation has more to do than a hit: the exchange of a batch, growth, a
+//! How long single operations take: in the case itself, while another thread keeps house, with more threads than
+//! cores, and at each place where an operation has more to do than a hit: the exchange of a batch, growth, a
 //! revocation, the bound. Called by `main`; the times come from `watch`.
 //!
 //! The places beyond the case are set up so that every operation timed is of the kind named; the
 //! counts of the pool confirm it.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pool_bench::duel::{Spread, cores};
-use pool_bench::payload::Message;
+use pool_bench::payload::Payload;
 use pool_bench::pipeline::wait_a_turn;
 use pool_core::{Pool, Stats};
 use quanta::Clock;
 
 use crate::case::{Case, Entrant, Kind, Plan};
 use crate::growth;
-use crate::lane::{Watched, for_size, watched};
+use crate::lane::{Watched, for_objects, watched};
 use crate::results::{Events, Latency, Operation, Percentiles, Place, Series};
 use crate::watch::{Times, no_times, take, timed};
 
@@ -37,8 +37,20 @@ pub(crate) fn latency(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) -> La
         .filter(|entrant| entrant.kind != Kind::Words)
         .collect();
 
-    let mut series = in_the_case(Place::Steady, plan.case, &entrants, &clock, share(0.35));
-    progress(0.45);
+    let mut series = in_the_case(Place::Steady, plan.case, &entrants, &clock, share(0.3));
+    progress(0.4);
+    let mut tended = entrants.clone();
+    // In which nobody is interrupted.
+    let batched = entrants.iter().find(|one| one.kind == Kind::Batched);
+    tended.extend(batched.map(|one| one.cooperating()));
+    series.extend(in_the_case(
+        Place::Housekeeping,
+        plan.case,
+        &tended,
+        &clock,
+        share(0.2),
+    ));
+    progress(0.6);
     let crowd = plan.case.with_threads(crowd(plan.case));
     if crowd.threads > plan.case.threads {
         series.extend(in_the_case(
@@ -46,14 +58,14 @@ pub(crate) fn latency(plan: &Plan, time: Duration, progress: &dyn Fn(f64)) -> La
             crowd,
             &entrants,
             &clock,
-            share(0.25),
+            share(0.2),
         ));
     }
-    progress(0.7);
+    progress(0.8);
     let special = Special {
         case: plan.case,
         clock: &clock,
-        time: share(0.3) / (2 * entrants.len() + 4) as u32,
+        time: share(0.2) / (2 * entrants.len() + 4) as u32,
     };
     for &entrant in &entrants {
         series.push(special.growth(entrant));
@@ -91,7 +103,7 @@ fn percentiles(times: &Times) -> Percentiles {
         p99: times.value_at_quantile(0.99),
         p99_9: times.value_at_quantile(0.999),
         p99_99: times.value_at_quantile(0.9999),
-        p99_999: times.value_at_quantile(0.99999),
+        worst_of_a_million: times.value_at_quantile(0.999_999),
         max: times.max(),
     }
 }
@@ -133,7 +145,7 @@ fn in_the_case(
 ) -> Vec<Series> {
     let mut runs: Vec<_> = entrants
         .iter()
-        .map(|&entrant| Run::warm(case, entrant, clock))
+        .map(|&entrant| Run::warm(place, case, entrant, clock))
         .collect();
     let start = Instant::now();
     while start.elapsed() < time {
@@ -151,12 +163,14 @@ struct Run {
     watched: Watched,
     turns: usize,
     before: Option<Stats>,
+    /// Whether another thread keeps house meanwhile.
+    tended: bool,
     events: Events,
 }
 
 impl Run {
     /// Lets it run until its stretches are as long as they shall be, and forgets that.
-    fn warm(case: Case, entrant: Entrant, clock: &Clock) -> Self {
+    fn warm(place: Place, case: Case, entrant: Entrant, clock: &Clock) -> Self {
         let mut watched = watched(case, entrant, clock);
         let enough = STRETCH * case.threads.div_ceil(cores()) as u32;
         let mut turns = 1;
@@ -174,7 +188,8 @@ impl Run {
         Run {
             case,
             entrant,
-            before: watched.counts.as_ref().map(|counts| counts()),
+            before: watched.shared.as_ref().map(|pool| pool.stats()),
+            tended: place == Place::Housekeeping,
             watched,
             turns,
             events: Events::default(),
@@ -182,14 +197,25 @@ impl Run {
     }
 
     fn stretch(&mut self) {
-        let stretch = self.watched.team.run(self.turns);
+        let stretch = if self.tended {
+            let (reserve, keep) = (self.case.in_use(), self.case.prefill(self.entrant));
+            let shared = self.watched.shared.clone();
+            let tend = || {
+                if let Some(pool) = &shared {
+                    pool.keep_house(reserve, keep);
+                }
+            };
+            tended(tend, || self.watched.team.run(self.turns))
+        } else {
+            self.watched.team.run(self.turns)
+        };
         self.events.preempted += stretch.preempted;
         self.events.slept += stretch.slept;
     }
 
     fn series(mut self, place: Place) -> [Series; 2] {
-        if let (Some(before), Some(counts)) = (&self.before, &self.watched.counts) {
-            self.events.count(before, &counts());
+        if let (Some(before), Some(pool)) = (&self.before, &self.watched.shared) {
+            self.events.count(before, &pool.stats());
         }
         let seen = take(&self.watched.record);
         let series = |operation, times: &Times| Series {
@@ -205,6 +231,26 @@ impl Run {
             series(Operation::Release, &seen.release),
         ]
     }
+}
+
+/// Time between two rounds of housekeeping.
+const ROUND: Duration = Duration::from_micros(200);
+
+/// Runs `work` while another thread calls `tend` again and again.
+fn tended<R>(tend: impl Fn() + Sync, work: impl FnOnce() -> R) -> R {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // The flag says nothing but that it is over.
+            while !over.load(Ordering::Relaxed) {
+                tend();
+                thread::sleep(ROUND);
+            }
+        });
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        done
+    })
 }
 
 impl Events {
@@ -258,10 +304,8 @@ impl Special<'_> {
 
     /// Acquires with an empty cache, and releases with a full one.
     fn exchange(&self, entrant: Entrant) -> [Series; 2] {
-        let (acquire, release, events) = for_size!(
-            self.case.object_size,
-            exchanges(entrant, self.clock, self.time)
-        );
+        let (acquire, release, events) =
+            for_objects!(self.case, exchanges(entrant, self.clock, self.time));
         [(Operation::Acquire, acquire), (Operation::Release, release)].map(|(operation, times)| {
             self.series(Place::Exchange, operation, entrant, 1, (&times, events))
         })
@@ -275,10 +319,7 @@ impl Special<'_> {
             release,
             trim,
             events,
-        } = for_size!(
-            self.case.object_size,
-            revocations(entrant, self.clock, self.time)
-        );
+        } = for_objects!(self.case, revocations(entrant, self.clock, self.time));
         [
             (Operation::Acquire, acquire),
             (Operation::Release, release),
@@ -291,10 +332,7 @@ impl Special<'_> {
 
     /// `try_acquire` while every object is out.
     fn exhausted(&self, entrant: Entrant) -> Series {
-        let (times, events) = for_size!(
-            self.case.object_size,
-            refusals(entrant, self.clock, self.time)
-        );
+        let (times, events) = for_objects!(self.case, refusals(entrant, self.clock, self.time));
         self.series(
             Place::Exhausted,
             Operation::Refusal,
@@ -306,26 +344,19 @@ impl Special<'_> {
 }
 
 /// A pool of the entrant's kind with so many objects idle, and a bound if asked for.
-fn pool<const BODY: usize>(
-    entrant: Entrant,
-    prefill: usize,
-    capacity: Option<usize>,
-) -> Pool<Message<BODY>> {
-    let mut builder = entrant.builder().prefill(prefill);
-    if let Some(capacity) = capacity {
-        builder = builder.capacity(capacity);
-    }
-    builder.build().expect("checked with the arguments")
+fn pool<T: Payload>(entrant: Entrant, prefill: usize, capacity: Option<usize>) -> Pool<T> {
+    let pool = entrant.builder(capacity).prefill(prefill).build();
+    pool.expect("checked with the arguments")
 }
 
-fn exchanges<const BODY: usize>(
+fn exchanges<T: Payload>(
     entrant: Entrant,
     clock: &Clock,
     time: Duration,
 ) -> (Times, Times, Events) {
     let batch_size = entrant.batch_size.expect("only batched pools exchange");
     let full = 2 * batch_size;
-    let pool = pool::<BODY>(entrant, 2 * full, None);
+    let pool = pool::<T>(entrant, 2 * full, None);
     let (mut acquire, mut release) = (no_times(), no_times());
     let mut held = Vec::with_capacity(full + 1);
     let visited = |before: usize| pool.stats().exchanges > before;
@@ -362,8 +393,8 @@ struct Revoked {
     events: Events,
 }
 
-fn revocations<const BODY: usize>(entrant: Entrant, clock: &Clock, time: Duration) -> Revoked {
-    let pool = pool::<BODY>(entrant, 4, None);
+fn revocations<T: Payload>(entrant: Entrant, clock: &Clock, time: Duration) -> Revoked {
+    let pool = pool::<T>(entrant, 4, None);
     let (mut acquire, mut release) = (no_times(), no_times());
     // Even: the owner's turn; odd: the other's; LAST: it is over.
     const LAST: usize = usize::MAX;
@@ -416,8 +447,8 @@ fn revocations<const BODY: usize>(entrant: Entrant, clock: &Clock, time: Duratio
     }
 }
 
-fn refusals<const BODY: usize>(entrant: Entrant, clock: &Clock, time: Duration) -> (Times, Events) {
-    let pool = pool::<BODY>(entrant, 0, Some(1));
+fn refusals<T: Payload>(entrant: Entrant, clock: &Clock, time: Duration) -> (Times, Events) {
+    let pool = pool::<T>(entrant, 0, Some(1));
     let only = pool.acquire();
     let mut times = no_times();
     let first = pool.stats();

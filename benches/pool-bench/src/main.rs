@@ -15,6 +15,7 @@
 //!
 //! Exit codes: 0, all went well; 1, the results cannot be written; 2, something given has to change.
 
+mod allocator;
 mod args;
 mod case;
 mod watch;
@@ -33,20 +34,21 @@ mod report;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use pool_bench::duel::cores;
+use pool_bench::payload::FILLED;
 use pool_bench::report::Circumstances;
 
 use crate::advice::{Advice, Findings, advise};
+use crate::allocator::Allocator;
 use crate::args::{Arguments, Command, Measure};
 use crate::case::Plan;
 use crate::results::{Place, Results};
 use crate::table::Table;
-use crate::words::wrapped;
 
 /// Why there is nothing to show.
 enum Failure {
@@ -54,6 +56,8 @@ enum Failure {
     Input(String),
     /// What was measured cannot be written.
     Output(String),
+    /// Another process has said why, and ended with this code.
+    Told(u8),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +70,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Input(message)) => fail(2, &message),
         Err(Failure::Output(message)) => fail(1, &message),
+        Err(Failure::Told(code)) => ExitCode::from(code),
     }
 }
 
@@ -99,13 +104,18 @@ fn print(text: &str) -> Result<(), Failure> {
 /// Measures, writes the files, and gives what there is to print.
 fn work(measure: &Measure) -> Result<String, Failure> {
     let plan = measure.plan().map_err(Failure::Input)?;
+    let allocators = &measure.allocator.0[..];
+    if allocators != [Allocator::here()] {
+        return on_each(measure, allocators);
+    }
+    FILLED.set(plan.case.buffers).expect("set here alone");
     // Before the seconds are spent.
     let folder = Folder::open(&measure.out).map_err(Failure::Input)?;
     let results = measured(&plan);
     for warning in results.warnings() {
         say(&format!("warning: {warning}"));
     }
-    let json = serde_json::to_string_pretty(&results).expect("numbers and names") + "\n";
+    let json = json(&results);
     let mut written = Vec::new();
     for (name, content) in [
         ("results.json", &json),
@@ -119,6 +129,55 @@ fn work(measure: &Measure) -> Result<String, Failure> {
         return Ok(json);
     }
     Ok(format!("{}\n{written}\n", text(&results)))
+}
+
+/// Measures on each allocator, in a process of its own, and gives what there is to print.
+fn on_each(measure: &Measure, allocators: &[Allocator]) -> Result<String, Failure> {
+    let mut all: Vec<Results> = Vec::new();
+    for allocator in allocators {
+        let failed = |error: &dyn std::fmt::Display| {
+            Failure::Output(format!("cannot measure on {allocator}: {error}"))
+        };
+        let out = match allocators {
+            [_] => measure.out.clone(),
+            _ => measure.out.join(allocator.name()),
+        };
+        let mut command = allocator.command().map_err(|error| failed(&error))?;
+        // What comes later overrides.
+        let command = command
+            .args(std::env::args_os().skip(1))
+            .args(["--json", "--allocator", allocator.name(), "--out"])
+            .arg(out)
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit());
+        let output = command.output().map_err(|error| failed(&error))?;
+        match output.status.code() {
+            Some(0) => {}
+            // It has said why, in the words that this process would use.
+            Some(2) => return Err(Failure::Told(2)),
+            Some(1) => return Err(Failure::Told(1)),
+            _ => return Err(failed(&output.status)),
+        }
+        all.push(serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))?);
+    }
+    match &all[..] {
+        [one] if measure.json => Ok(json(one)),
+        [one] => Ok(text(one)),
+        _ if measure.json => Ok(json(&all)),
+        _ => {
+            let verdicts = all.iter().map(|one| format!("{}\n", one.advice.text[0]));
+            let table = table::allocators(&all);
+            Ok(format!(
+                "{}\n{}\n{table}",
+                verdicts.collect::<String>(),
+                all[0].case
+            ))
+        }
+    }
+}
+
+fn json(results: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(results).expect("numbers and names") + "\n"
 }
 
 /// Everything that a plan asks for.
@@ -139,6 +198,7 @@ fn measured(plan: &Plan) -> Results {
     });
     let advice = advise(&Findings {
         case: plan.case,
+        allocator: Allocator::here(),
         cores: cores(),
         figures: &figures,
         threads: &threads,
@@ -151,6 +211,7 @@ fn measured(plan: &Plan) -> Results {
         command: command_line(),
         quick: plan.quick,
         optimised: !cfg!(debug_assertions),
+        allocator: Allocator::here(),
         circumstances: Circumstances::here(),
         case: plan.case,
         spikes: explain::explain(plan.case, cores(), &latency),
@@ -178,8 +239,8 @@ fn text(results: &Results) -> String {
     } = &results.advice;
     let (verdict, reasons) = said.split_first().expect("there is always a verdict");
     let mut text = format!(
-        "{verdict}\n\n{}\n{}\n\n",
-        results.case, results.circumstances
+        "{verdict}\n\n{}\n{}; on {}\n\n",
+        results.case, results.circumstances, results.allocator
     );
     let tables: Vec<Table> = vec![
         table::figures(results),
@@ -189,6 +250,11 @@ fn text(results: &Results) -> String {
             latency,
             "Single operations in a warm loop",
             &[Place::Steady],
+        ),
+        table::latency(
+            latency,
+            "The same beside a thread that reserves and trims every 200 µs",
+            &[Place::Housekeeping],
         ),
         table::latency(
             latency,
@@ -208,10 +274,8 @@ fn text(results: &Results) -> String {
     }
     text += "Advice\n";
     for reason in reasons {
-        for line in wrapped(reason, 96) {
-            text += &format!("  {line}\n");
-        }
-        text.push('\n');
+        text += &textwrap::indent(&textwrap::fill(reason, 96), "  ");
+        text += "\n\n";
     }
     if let Some(code) = code {
         text += &format!("  {code}\n\n");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pool_bench::duel::{Side, Spread};
 
 use crate::case::{Case, Entrant, Kind, Plan};
-use crate::lane::{Counts, side};
+use crate::lane::{Shared, SharedPool, side};
 use crate::results::{AtBatchSize, AtThreads, Figure};
 
 /// Time that a slice of one side takes, about.
@@ -80,7 +80,7 @@ pub(crate) fn figures(
     let mut all = plan.entrants.clone();
     let ladder = plan.batch_sizes.iter().copied().map(Entrant::batched);
     all.extend(ladder.filter(|entrant| !plan.entrants.contains(entrant)));
-    let (mut sides, counts) = sides(plan.case, &all);
+    let (mut sides, pools) = sides(plan.case, &all);
     let taken = contest(&mut sides, time, progress);
     let at = |entrant: Entrant| all.iter().position(|&other| other == entrant);
     let plain = at(Entrant::of(Kind::Box));
@@ -101,12 +101,12 @@ pub(crate) fn figures(
     let mut figures: Vec<_> = all.iter().zip(&taken).map(figure).collect();
     let batches = plan.batch_sizes.iter().map(|&batch_size| {
         let at = at(Entrant::batched(batch_size)).expect("it took part");
-        let counts = counts[at].as_ref().expect("threads share the pool");
+        let pool = pools[at].as_deref().expect("threads share the pool");
         AtBatchSize {
             batch_size,
             ns: figures[at].ns,
             over_box: figures[at].over_box,
-            exchanges: exchanges(plan.case, &mut sides[at], counts),
+            exchanges: exchanges(plan.case, &mut sides[at], pool),
         }
     });
     let batches = batches.collect();
@@ -152,16 +152,16 @@ pub(crate) fn at_threads(
 }
 
 /// Visits to the depot, per thousand objects.
-fn exchanges(case: Case, side: &mut Side, counts: &Counts) -> f64 {
+fn exchanges(case: Case, side: &mut Side, pool: &dyn SharedPool) -> f64 {
     let turns = OBJECTS.div_ceil(case.objects_a_turn());
-    let before = counts().exchanges;
+    let before = pool.stats().exchanges;
     side.slice(turns);
-    let visits = counts().exchanges - before;
+    let visits = pool.stats().exchanges - before;
     let objects = turns * case.objects_a_turn() * case.lanes();
     visits as f64 * 1000.0 / objects as f64
 }
 
-fn sides(case: Case, entrants: &[Entrant]) -> (Vec<Side>, Vec<Option<Counts>>) {
+fn sides(case: Case, entrants: &[Entrant]) -> (Vec<Side>, Vec<Shared>) {
     entrants.iter().map(|&entrant| side(case, entrant)).unzip()
 }
 

@@ -4,7 +4,7 @@
 use crate::advice::Verdict;
 use crate::case::Kind;
 use crate::chart::{
-    Line, Lines, Pair, Pairs, STYLE, Scale, Whose, cost_against_threads, escaped,
+    Line, Lines, Pair, Pairs, Scale, Whose, cost_against_threads, escaped, style,
     throughput_against_threads,
 };
 use crate::results::{Operation, Percentiles, Place, Results, Series};
@@ -37,7 +37,7 @@ pub(crate) fn html(results: &Results) -> String {
         method(results),
     ]
     .concat();
-    let page_style = include_str!("report.css");
+    let style = style() + include_str!("report.css");
     format!(
         r#"<!DOCTYPE html>
 <html lang="en">
@@ -46,7 +46,7 @@ pub(crate) fn html(results: &Results) -> String {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-{STYLE}{page_style}</style>
+{style}</style>
 </head>
 <body>
 <main>
@@ -61,7 +61,10 @@ fn head(results: &Results) -> String {
     let mut head = format!(
         "<header>\n<h1>pool-bench</h1>\n<p class=\"lead\">{}</p>\n<p class=\"fine\">{}<br><code>{}</code></p>\n",
         escaped(&results.case.to_string()),
-        escaped(&results.circumstances.to_string()),
+        escaped(&format!(
+            "{}; on {}",
+            results.circumstances, results.allocator
+        )),
         escaped(&results.command),
     );
     for warning in results.warnings() {
@@ -101,7 +104,7 @@ fn case(results: &Results) -> String {
     kinds.dedup();
     for kind in kinds {
         section += &format!(
-            "<dt class=\"{name}\">{name}</dt><dd>{}</dd>\n",
+            "<dt style=\"color: var(--{name})\">{name}</dt><dd>{}</dd>\n",
             escaped(kind.meaning()),
             name = kind.name(),
         );
@@ -184,8 +187,10 @@ fn tail(results: &Results) -> String {
         &percentile_chart(results, "Acquires in a warm loop", warm).svg(),
         "Acquires in a warm loop. The clock alone is the floor: what no contender can be below.",
     );
-    section += &shown(&table::events(latency));
+    let events = "What happened meanwhile in the warm loops";
+    section += &shown(&table::events(latency, events, Place::Steady));
     section += &folded(&table::latency(latency, "Warm loops", &[Place::Steady]));
+    section += &housekeeping(results);
     let places = [
         Place::Exchange,
         Place::Growth,
@@ -237,6 +242,40 @@ fn tail(results: &Results) -> String {
     section + "</section>\n"
 }
 
+/// The warm loop beside a thread that keeps house, and without.
+fn housekeeping(results: &Results) -> String {
+    let kinds = [Kind::Batched, Kind::Mutex, Kind::Queue, Kind::Box];
+    let mut lines = Vec::new();
+    for series in &results.latency.series {
+        let alone = match series.place {
+            Place::Housekeeping => "",
+            Place::Steady => ", alone",
+            _ => continue,
+        };
+        if series.operation == Operation::Acquire && kinds.contains(&series.entrant.kind) {
+            lines.push(Line {
+                dashed: series.place == Place::Steady,
+                ..line(series, format!("{}{alone}", series.entrant))
+            });
+        }
+    }
+    let title = "Acquires beside a thread that reserves and trims every 200 µs";
+    let latency = &results.latency;
+    figure(
+        &percentile_chart(results, title, lines).svg(),
+        "Acquires in a warm loop while another thread calls reserve and trim every 200 µs (beside the box it only \
+         wakes up); dashed, without that thread.",
+    ) + &shown(&table::events(
+        latency,
+        "What happened meanwhile",
+        Place::Housekeeping,
+    )) + &folded(&table::latency(
+        latency,
+        "Beside a housekeeping thread",
+        &[Place::Housekeeping],
+    ))
+}
+
 fn is_warm_acquire(series: &Series) -> bool {
     series.place == Place::Steady && series.operation == Operation::Acquire
 }
@@ -251,6 +290,7 @@ impl Series {
         let operation = self.operation.name();
         match self.place {
             Place::Steady => format!("{operation}, warm"),
+            Place::Housekeeping => format!("{operation}, kept"),
             Place::Crowded => format!("{operation}, crowded"),
             Place::Exchange => format!("{operation}, exchange"),
             Place::Growth => format!("{operation}, growth"),
@@ -277,7 +317,9 @@ fn line(series: &Series, name: String) -> Line {
     Line {
         name,
         whose: match series.place {
-            Place::Steady | Place::Crowded => Whose::Of(series.entrant.kind),
+            // The colour of a contender that is not in such a chart.
+            _ if series.entrant.cooperates => Whose::Of(Kind::Unsync),
+            Place::Steady | Place::Housekeeping | Place::Crowded => Whose::Of(series.entrant.kind),
             place => Whose::At(place, series.operation),
         },
         heights: heights(&series.ns),
@@ -344,7 +386,7 @@ fn method(results: &Results) -> String {
          left.",
         "An object is written in its first word when it is acquired, and that word is wiped when it \
          comes back to a pool. The box control gets memory as it is, neither made nor reset, which \
-         is in its favour; it is measured on the system allocator.",
+         is in its favour; it is measured on the allocator of the program.",
         "Cold bursts begin with a fresh pool, after the allocator has given free memory back to the \
          system where it can be told to (glibc). Places where an operation has more to do are set up \
          one operation at a time, and the pool's counts confirm that it was of the kind named.",

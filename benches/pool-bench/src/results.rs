@@ -6,6 +6,7 @@ use pool_bench::report::Circumstances;
 use serde::{Deserialize, Serialize};
 
 use crate::advice::Advice;
+use crate::allocator::Allocator;
 use crate::case::{Case, Entrant, Kind};
 
 /// A run.
@@ -19,6 +20,8 @@ pub(crate) struct Results {
     pub(crate) quick: bool,
     /// Whether the program was built with optimisation; otherwise no figure means anything.
     pub(crate) optimised: bool,
+    /// The allocator of the program.
+    pub(crate) allocator: Allocator,
     /// Where and with what.
     pub(crate) circumstances: Circumstances,
     /// The user's case.
@@ -121,6 +124,9 @@ impl Latency {
 pub(crate) enum Place {
     /// The case, warm.
     Steady,
+    /// The case, warm, while another thread keeps house: it reserves and trims every 200 µs, or, where there is no
+    /// pool that threads share, only wakes up.
+    Housekeeping,
     /// The case with twice as many threads as cores, or more.
     Crowded,
     /// Just where a cache is empty or full, so that a batch changes hands with the depot.
@@ -206,15 +212,15 @@ pub(crate) struct Percentiles {
     pub(crate) p99_9: u64,
     /// All but one in 10,000.
     pub(crate) p99_99: u64,
-    /// All but one in 100,000.
-    pub(crate) p99_999: u64,
+    /// All but one in 1,000,000.
+    pub(crate) worst_of_a_million: u64,
     /// All.
     pub(crate) max: u64,
 }
 
 impl Percentiles {
     /// Each with its name; `None` where fewer than ten operations are beyond it, so that it says no
-    /// more than the longest does.
+    /// more than the longest does. (The worst of a million needs a million.)
     pub(crate) fn named(&self) -> [(&'static str, Option<u64>); 7] {
         let known = |(name, beyond, time): (&'static str, f64, u64)| {
             let enough = beyond == 0.0 || self.count as f64 * beyond >= 10.0;
@@ -226,7 +232,7 @@ impl Percentiles {
             ("p99", 1e-2, self.p99),
             ("p99.9", 1e-3, self.p99_9),
             ("p99.99", 1e-4, self.p99_99),
-            ("p99.999", 1e-5, self.p99_999),
+            ("worst of 1M", 1e-5, self.worst_of_a_million),
             ("max", 0.0, self.max),
         ];
         named.map(known)

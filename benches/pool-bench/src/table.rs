@@ -3,9 +3,11 @@
 
 use std::fmt;
 
+use comfy_table::CellAlignment;
+use comfy_table::presets::NOTHING;
 use pool_bench::duel::Spread;
 
-use crate::results::{Latency, Operation, Percentiles, Place, Results};
+use crate::results::{Figure, Latency, Operation, Percentiles, Place, Results};
 use crate::words::{self, count};
 
 /// One table.
@@ -31,26 +33,18 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.title)?;
-        let lines = || std::iter::once(&self.head).chain(&self.rows);
-        let cell = |line: &Vec<String>, column: usize| {
-            line.get(column).map_or(0, |cell| cell.chars().count())
-        };
-        let columns = 0..self.head.len();
-        let widths: Vec<_> = columns
-            .map(|column| lines().map(|line| cell(line, column)).max().unwrap_or(0))
-            .collect();
-        for line in lines() {
-            let mut text = String::from(" ");
-            for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-                text += &match column {
-                    0 => format!(" {cell:<width$}"),
-                    _ => format!("  {cell:>width$}"),
-                };
-            }
-            writeln!(f, "{}", text.trim_end())?;
+        let mut table = comfy_table::Table::new();
+        table
+            .load_style(NOTHING)
+            .set_header(&self.head)
+            .add_rows(&self.rows);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
         }
-        Ok(())
+        writeln!(f, "{}", self.title)?;
+        table
+            .lines()
+            .try_for_each(|line| writeln!(f, " {}", line.trim_end()))
     }
 }
 
@@ -94,6 +88,30 @@ pub(crate) fn figures(results: &Results) -> Table {
             format!("{:.1}", figure.millions_a_second),
             format!("{}{left_out}", figure.rounds),
         ]);
+    }
+    table
+}
+
+/// Everyone in the case, on each allocator.
+pub(crate) fn allocators(all: &[Results]) -> Table {
+    let mut table = Table::new(
+        "Nanoseconds an object, and that over box, by the program's allocator",
+        &["contender"],
+    );
+    for results in all {
+        let name = results.allocator.name();
+        table.head.extend([name.to_owned(), "over box".to_owned()]);
+    }
+    for figure in &all[0].figures {
+        let mut row = vec![figure.entrant.to_string()];
+        for results in all {
+            let same = |other: &&Figure| other.entrant == figure.entrant;
+            let same = results.figures.iter().find(same);
+            let same = same.expect("the same case has the same contenders");
+            row.push(number(same.ns.median));
+            row.push(format!("{:.2}", same.over_box.median));
+        }
+        table.rows.push(row);
     }
     table
 }
@@ -149,7 +167,7 @@ pub(crate) fn latency(latency: &Latency, title: &str, places: &[Place]) -> Table
             "p99",
             "p99.9",
             "p99.99",
-            "p99.999",
+            "worst of 1M",
             "max",
         ],
     );
@@ -183,7 +201,9 @@ pub(crate) fn latency(latency: &Latency, title: &str, places: &[Place]) -> Table
 fn what(place: Place, operation: Operation) -> String {
     let operation = operation.name();
     match place {
-        Place::Steady | Place::Crowded | Place::Exhausted => operation.to_owned(),
+        Place::Steady | Place::Housekeeping | Place::Crowded | Place::Exhausted => {
+            operation.to_owned()
+        }
         Place::Exchange => format!("{operation} with exchange"),
         Place::Growth => format!("{operation} with growth"),
         Place::Revocation if operation == Operation::Trim.name() => "trim that revokes".to_owned(),
@@ -191,10 +211,10 @@ fn what(place: Place, operation: Operation) -> String {
     }
 }
 
-/// What happened in the warm loops.
-pub(crate) fn events(latency: &Latency) -> Table {
+/// What happened in the loops of a place.
+pub(crate) fn events(latency: &Latency, title: &str, place: Place) -> Table {
     let mut table = Table::new(
-        "What happened meanwhile in the warm loops",
+        title,
         &[
             "contender",
             "acquires",
@@ -208,7 +228,7 @@ pub(crate) fn events(latency: &Latency) -> Table {
     let warm = latency
         .series
         .iter()
-        .filter(|series| series.place == Place::Steady && series.operation == Operation::Acquire);
+        .filter(|series| series.place == place && series.operation == Operation::Acquire);
     let known = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), count);
     for series in warm {
         let events = series.events;

@@ -37,32 +37,7 @@ pub(crate) fn times(often: u64) -> String {
 
 /// A count with its thousands set apart.
 pub(crate) fn count(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// Text in lines of about so many characters.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is always one");
-        if !line.is_empty() && line.chars().count() + word.chars().count() >= width {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
+    indicatif::HumanCount(count).to_string()
 }
 
 #[cfg(test)]
@@ -101,21 +76,5 @@ mod tests {
     #[test]
     fn once_is_not_1_times() {
         assert_eq!([0, 1, 1_200].map(times), ["0 times", "once", "1,200 times"]);
-    }
-
-    #[test]
-    fn counts_are_grouped_by_thousands() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_000), "1,000");
-        assert_eq!(count(12_345_678), "12,345,678");
-    }
-
-    #[test]
-    fn lines_break_between_words() {
-        assert_eq!(
-            wrapped("one two three four", 9),
-            ["one two", "three", "four"]
-        );
     }
 }

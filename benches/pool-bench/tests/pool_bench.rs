@@ -92,37 +92,17 @@ fn assert_well_formed(markup: &str) {
 
 #[test]
 fn mistakes_are_refused_with_the_remedy() {
+    // What is refused, and how, is tested where it is read; here is that it is said, by whomever.
     for (arguments, says) in [
         (
             &["--object-size", "100"][..],
             &["8, 16, 32", "128 is the next above"][..],
         ),
-        (
-            &["--pattern", "pipeline", "--threads", "3"],
-            &["--threads 2 or 4"],
-        ),
-        (
-            &["--pattern", "fan-out", "--threads", "1"],
-            &["--threads 2 or more"],
-        ),
-        (
-            &["--pattern", "fan-out", "--backend", "unsync"],
-            &["--pattern same-thread"],
-        ),
-        (
-            &["--backend", "mutex", "--batch-size", "8"],
-            &["use backend batched"],
-        ),
         (&["--batch-size", "0"], &["use 1 or more"]),
         (
-            &["--threads", "4", "--burst", "10", "--capacity", "39"],
-            &["--capacity 40 or more"],
+            &["--workload", "/no/such.toml"],
+            &["cannot read", "--workload"],
         ),
-        (
-            &["--backend", "stack"],
-            &["batched, mutex, queue, heap, unsync"],
-        ),
-        (&["--quick", "--duration", "3"], &["cannot be used with"]),
         (&["--no-such-flag"], &["--no-such-flag"]),
         (&["chart"], &["--out"]),
     ] {
@@ -188,6 +168,7 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
     let places = results["latency"]["series"].as_array().unwrap();
     for place in [
         "steady",
+        "housekeeping",
         "crowded",
         "exchange",
         "growth",
@@ -199,6 +180,12 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
         assert!(!timed.is_empty(), "no times at {place}");
         for series in timed {
             assert!(series["ns"]["count"].as_u64().unwrap() > 0, "{series}");
+            assert!(series["ns"]["worst_of_a_million"].is_u64(), "{series}");
+            if place == "housekeeping" && series["entrant"]["kind"] == "batched" {
+                let revocations = series["events"]["revocations"].as_u64().unwrap();
+                let cooperates = series["entrant"]["cooperates"].as_bool().unwrap();
+                assert_eq!(revocations == 0, cooperates, "who keeps house? {series}");
+            }
         }
     }
 
@@ -213,6 +200,9 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
         "An object in the case",
         "by batch size",
         "warm loop",
+        "beside a thread that reserves and trims",
+        "p99.99",
+        "worst of 1M",
         "Advice",
     ] {
         assert!(
@@ -223,6 +213,37 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
     }
     let left = fs::read_dir(&out).unwrap().count();
     assert_eq!(left, 2, "something unfinished was left behind");
+}
+
+#[test]
+fn the_allocator_is_chosen_and_named() {
+    let folder = folder();
+    let line = ["--allocator", "all", "--backend", "batched", "--json"];
+    let output = quick(folder.path(), &line);
+    if !cfg!(any(feature = "jemalloc", feature = "mimalloc")) {
+        assert_refused(&output, &["built without", "--features jemalloc,mimalloc"]);
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing else");
+    let all = all.as_array().expect("one for each allocator");
+    assert!(all.len() > 1);
+    for results in all {
+        let name = results["allocator"].as_str().unwrap();
+        let verdict = results["advice"]["text"][0].as_str().unwrap();
+        assert!(verdict.contains(name), "{verdict}");
+        let page = folder.path().join(name).join("report.html");
+        assert!(page.is_file(), "no {}", page.display());
+    }
+    let last = all.last().unwrap()["allocator"].as_str().unwrap();
+    let output = quick(
+        folder.path(),
+        &["--backend", "batched", "--allocator", last],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let verdict = stdout(&output).lines().next().unwrap();
+    assert!(verdict.contains(last), "{verdict}");
+    assert!(folder.path().join("report.html").is_file());
 }
 
 #[test]
@@ -290,6 +311,32 @@ fn a_bound_just_above_what_is_in_hand_holds_nobody_up() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(!contenders(&results).contains(&"unsync".to_owned()));
+}
+
+#[test]
+fn a_workload_is_read_from_a_file_and_no_burst_exceeds_its_bound() {
+    let folder = folder();
+    let file = folder.path().join("orders.toml");
+    let text = "object-size = 256\nbuffers = [300, 20]\nremote = 25\nburst = 8\nthreads = 3\ncapacity = 40\n";
+    fs::write(&file, text).unwrap();
+    let output = quick(
+        folder.path(),
+        &["--workload", file.to_str().unwrap(), "--json"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        contenders(&results),
+        ["batched", "mutex", "queue", "heap", "box", "words"]
+    );
+    assert_eq!(
+        results["case"]["buffers"],
+        serde_json::json!([300, 20, 0, 0])
+    );
+    assert_eq!(results["case"]["remote"], 25);
+    for burst in results["growth"].as_array().unwrap() {
+        assert_eq!(burst["objects"], 40);
+    }
 }
 
 #[test]

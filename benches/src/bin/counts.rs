@@ -35,7 +35,7 @@ const LOOPS: &[Counted] = &[
     },
     Counted {
         name: "unsync",
-        run: |turns| singly(&mut Unsync::<7>::default(), turns),
+        run: |turns| singly(&mut Unsync::<Message>::default(), turns),
     },
     Counted {
         name: "mutex",
@@ -59,7 +59,7 @@ const LOOPS: &[Counted] = &[
     },
     Counted {
         name: "malloc",
-        run: |turns| singly::<7, _>(&mut Allocator(System), turns),
+        run: |turns| singly::<Message, _>(&mut Allocator(System), turns),
     },
     Counted {
         name: "locked-vec",

@@ -1,5 +1,5 @@
-//! Prints what the criterion benches measured last as tables in Markdown, with our ratio beside every
-//! figure.
+//! Prints what the criterion benches measured last as a page of tables in Markdown, with our ratio beside every
+//! figure. `ci/tables.sh` makes `TABLES.md` with it; a test here compares that with what others quote.
 //!
 //! ```text
 //! cargo bench -p pool-benches
@@ -71,11 +71,24 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     let groups = wanted(&all, &arguments.groups)?;
     warn_of_age(groups.iter().flat_map(|(_, figures)| figures.iter()));
-    println!("{}\n", Circumstances::here());
+    print!("{}", head(&Circumstances::here()));
     for (name, figures) in groups {
-        println!("{}", Table::new(name, figures, &arguments.ours));
+        print!("\n{}", Table::new(name, figures, &arguments.ours));
     }
     Ok(())
+}
+
+/// What stands above the tables.
+fn head(circumstances: &Circumstances) -> String {
+    format!(
+        "# What every contender took\n\n\
+         {circumstances}; on the system's allocator, where a row names no other. Written by `ci/tables.sh`. What the rows \
+         and columns are, and the rules, is in [README.md](README.md). The machine's speed changes, so within a table a \
+         difference of a tenth says nothing.\n\n\
+         A cell is nanoseconds an object (in `queues_as_pools`, a burst), the spread where it is above a tenth, and in \
+         brackets what ours, the row in bold, takes over what this one does: below 1, ours is faster. Where ours is \
+         slower, the ratio is in bold.\n"
+    )
 }
 
 /// Where criterion writes when cargo runs it, as far as that can be known.
@@ -294,7 +307,7 @@ impl<'a> Table<'a> {
 
 impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "### {}\n", self.name)?;
+        writeln!(f, "## {}\n", self.name)?;
         writeln!(f, "| | {} |", self.columns.join(" | "))?;
         writeln!(f, "| --- |{}", " ---: |".repeat(self.columns.len()))?;
         for (place, (row, cells)) in self.rows.iter().enumerate() {
@@ -342,36 +355,7 @@ fn number(nanos: f64) -> String {
 
 /// By numbers where there are numbers: 2 before 10, 1,000 before 1,000,000.
 fn natural_order(one: &str, other: &str) -> Ordering {
-    pieces(one).cmp(&pieces(other))
-}
-
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Piece {
-    Number(u64),
-    Letter(char),
-}
-
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut number: Option<u64> = None;
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let digit = letter.to_digit(10).map(u64::from);
-        let separates = letter == ',' && letters.peek().is_some_and(char::is_ascii_digit);
-        match (digit, number) {
-            (Some(digit), _) => {
-                let sofar = number.unwrap_or(0).saturating_mul(10);
-                number = Some(sofar.saturating_add(digit));
-            }
-            (None, Some(_)) if separates => {}
-            (None, _) => {
-                pieces.extend(number.take().map(Piece::Number));
-                pieces.push(Piece::Letter(letter));
-            }
-        }
-    }
-    pieces.extend(number.map(Piece::Number));
-    pieces
+    natord::compare(&one.replace(',', ""), &other.replace(',', ""))
 }
 
 #[cfg(test)]
@@ -420,7 +404,7 @@ mod tests {
         ];
         let table = Table::new("some group", &figures, &["batched".into()]);
         let expected = "\
-            ### some group\n\n\
+            ## some group\n\n\
             | | 1 thread | 2 threads |\n\
             | --- | ---: | ---: |\n\
             | no pool | 2.00 (**2.00**) | |\n\
@@ -471,5 +455,148 @@ mod tests {
             error.contains("grwth") && error.contains("growth"),
             "{error}"
         );
+    }
+
+    /// Nanoseconds of a cell of `TABLES.md`, named by group, row and column.
+    fn cell(page: &str, reference: &str) -> Option<f64> {
+        let [group, row, column]: [&str; 3] = reference
+            .split(" / ")
+            .map(str::trim)
+            .collect::<Vec<_>>()
+            .try_into()
+            .ok()?;
+        let group = page
+            .split("\n## ")
+            .find(|part| part.lines().next() == Some(group))?;
+        let mut lines = group.lines().filter(|line| line.starts_with('|'));
+        let column = lines
+            .next()?
+            .split('|')
+            .position(|cell| cell.trim() == column)?;
+        let mut rows = lines.map(|line| line.split('|').collect::<Vec<_>>());
+        let cells = rows.find(|cells| cells[1].trim().trim_matches('*') == row)?;
+        let figure = cells[column].split_whitespace().next()?;
+        match figure.strip_suffix('k') {
+            Some(thousands) => thousands
+                .parse::<f64>()
+                .ok()
+                .map(|thousands| thousands * 1000.0),
+            None => figure.parse().ok(),
+        }
+    }
+
+    /// The times in a paragraph as they are written, each with its unit in nanoseconds.
+    fn times(paragraph: &str) -> Vec<(&str, f64)> {
+        let words: Vec<_> = paragraph.split_whitespace().collect();
+        let number = |at: usize| {
+            let digits = words[at].trim_matches(|letter: char| !letter.is_ascii_digit());
+            digits.parse::<f64>().is_ok().then_some(digits)
+        };
+        let mut times = Vec::new();
+        for at in 1..words.len() {
+            let unit = match words[at].trim_matches(|letter: char| !letter.is_alphabetic()) {
+                "ns" => 1.0,
+                "µs" => 1000.0,
+                _ => continue,
+            };
+            if at >= 3 && words[at - 2] == "to" {
+                times.extend(number(at - 3).map(|digits| (digits, unit)));
+            }
+            times.extend(number(at - 1).map(|digits| (digits, unit)));
+        }
+        times
+    }
+
+    /// What is wrong with the times that a text quotes. Each has a cell, named in a comment of its paragraph, to which
+    /// it is rounded: `<!-- figures: group / row / column; group / row / column -->`.
+    fn wrong(text: &str, page: &str) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let prose = text.split("```").step_by(2);
+        for paragraph in prose.flat_map(|part| part.split("\n\n")) {
+            let (said, comment) = match paragraph.split_once("<!-- figures:") {
+                Some((before, rest)) => match rest.split_once("-->") {
+                    Some((comment, after)) => (format!("{before}{after}"), comment),
+                    None => (paragraph.to_owned(), ""),
+                },
+                None => (paragraph.to_owned(), ""),
+            };
+            let references: Vec<_> = comment
+                .split(';')
+                .filter(|one| !one.trim().is_empty())
+                .collect();
+            let times = times(&said);
+            if times.len() != references.len() {
+                let (times, cells) = (times.len(), references.len());
+                wrong.push(format!(
+                    "{times} times and {cells} references in {paragraph:?}"
+                ));
+                continue;
+            }
+            for ((digits, unit), reference) in times.into_iter().zip(references) {
+                let decimals = digits
+                    .split_once('.')
+                    .map_or(0, |(_, decimals)| decimals.len());
+                let half = unit / 2.0 / 10_f64.powi(decimals as i32);
+                let quoted = digits.parse::<f64>().expect("digits") * unit;
+                match cell(page, reference) {
+                    Some(nanos) if (nanos - quoted).abs() <= half => {}
+                    found => wrong.push(format!(
+                        "{digits} is quoted of{reference}, where {found:?} ns is"
+                    )),
+                }
+            }
+        }
+        wrong
+    }
+
+    #[test]
+    fn what_readme_and_guide_quote_is_in_the_tables() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let page = fs::read_to_string(root.join("benches/TABLES.md")).expect("the tables");
+        let guide = fs::read_dir(root.join("docs")).expect("the guide");
+        let chapters = guide.map(|entry| entry.expect("an entry").path());
+        let chapters = chapters.filter(|path| path.extension().is_some_and(|md| md == "md"));
+        let mut read = 0;
+        for path in chapters.chain([root.join("README.md")]) {
+            let text = fs::read_to_string(&path).expect("a page");
+            assert_eq!(wrong(&text, &page), [""; 0], "{}", path.display());
+            read += 1;
+        }
+        assert!(read > 10, "the guide has {read} pages");
+    }
+
+    #[test]
+    fn a_quote_that_is_not_in_the_tables_is_found() {
+        let figures = [
+            figure("some malloc", "1 thread", 19.6),
+            figure("batched", "1 thread", 34_400.0),
+        ];
+        let page = format!(
+            "# Title\n\n{}",
+            Table::new("group", &figures, &["batched".into()])
+        );
+        let some = "<!-- figures: group / some malloc / 1 thread -->";
+        let both = "<!-- figures: group / some malloc / 1 thread; group / batched / 1 thread -->";
+        for (text, faults) in [
+            (format!("It takes 20 ns. {some}"), 0),
+            (format!("It takes 19.6 ns, {some} no more."), 0),
+            (format!("From 0.020 to 34 µs. {both}"), 0),
+            ("No time, and ```code of 3 ns```".to_owned(), 0),
+            (format!("It takes 19 ns. {some}"), 1),
+            (format!("It takes 19.7 ns. {some}"), 1),
+            ("It takes 20 ns.".to_owned(), 1),
+            (format!("It takes long. {some}"), 1),
+            (
+                "It takes 20 ns. <!-- figures: group / other / 1 thread -->".to_owned(),
+                1,
+            ),
+        ] {
+            assert_eq!(
+                wrong(&text, &page).len(),
+                faults,
+                "{text}: {:?}",
+                wrong(&text, &page)
+            );
+        }
     }
 }
