@@ -251,7 +251,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             .map_or(String::new(), |name| format!(" {name:?}"));
         let reason = match error {
             AcquireError::Closed => "which is closed; use `try_acquire`",
-            _ => "which has as many waiters as it may; use `acquire_timeout`",
+            _ => "whose queue of waiters is full; use `acquire_timeout`",
         };
         panic!("acquire from pool{name}, {reason} where that can happen");
     }
@@ -1262,7 +1262,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 #[track_caller]
 fn never_to_be_had(n: usize, capacity: usize) -> ! {
     panic!(
-        "acquire_many({n}) from a pool with capacity {capacity}: it could never be had; ask for less or raise the \
+        "acquire_many({n}) from a pool with capacity {capacity}: there can never be so many; ask for fewer or raise the \
          capacity"
     );
 }
