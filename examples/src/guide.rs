@@ -14,7 +14,7 @@ struct Introduction;
 struct WhenNot;
 
 #[doc = include_str!("../../docs/backend.md")]
-struct ChoosingABackend;
+struct Backends;
 
 #[doc = include_str!("../../docs/sizing.md")]
 struct Sizing;
@@ -22,14 +22,20 @@ struct Sizing;
 #[doc = include_str!("../../docs/reset.md")]
 struct Reset;
 
-#[doc = include_str!("../../docs/messages.md")]
-struct Messages;
+#[doc = include_str!("../../docs/idle-data.md")]
+struct IdleData;
+
+#[doc = include_str!("../../docs/pinned.md")]
+struct Pinned;
 
 #[doc = include_str!("../../docs/services.md")]
 struct Services;
 
-#[doc = include_str!("../../docs/pinned.md")]
-struct Pinned;
+#[doc = include_str!("../../docs/messages.md")]
+struct Messages;
+
+#[doc = include_str!("../../docs/observing.md")]
+struct Observing;
 
 #[doc = include_str!("../../docs/pitfalls.md")]
 struct Pitfalls;
@@ -37,14 +43,26 @@ struct Pitfalls;
 #[doc = include_str!("../../docs/comparison.md")]
 struct Comparison;
 
-#[doc = include_str!("../../docs/migrating-rust.md")]
-struct MigratingRust;
+#[doc = include_str!("../../docs/from-object-pool.md")]
+struct FromObjectPool;
 
-#[doc = include_str!("../../docs/migrating-languages.md")]
-struct MigratingLanguages;
+#[doc = include_str!("../../docs/from-lockfree-object-pool.md")]
+struct FromLockfreeObjectPool;
 
-#[doc = include_str!("../../docs/inside.md")]
-struct Inside;
+#[doc = include_str!("../../docs/from-deadpool.md")]
+struct FromDeadpool;
 
-#[doc = include_str!("../../docs/idle-data.md")]
-struct IdleData;
+#[doc = include_str!("../../docs/from-array-queue.md")]
+struct FromArrayQueue;
+
+#[doc = include_str!("../../docs/from-bdlcc.md")]
+struct FromBdlcc;
+
+#[doc = include_str!("../../docs/from-netty.md")]
+struct FromNetty;
+
+#[doc = include_str!("../../docs/from-go.md")]
+struct FromGo;
+
+#[doc = include_str!("../../docs/from-dotnet.md")]
+struct FromDotnet;

@@ -177,6 +177,36 @@ fn links_of_the_guide_lead_to_its_chapters() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// Every page in `docs/` is in the table of contents, and two clicks from the README lead to it.
+#[test]
+fn every_page_of_the_guide_is_found() {
+    let pages = pages();
+    let follow = |from: &Path| -> BTreeSet<PathBuf> {
+        let folder = from.parent().unwrap_or(Path::new(""));
+        let links = pages.get(from).map_or(&[][..], |page| &page.links);
+        links
+            .iter()
+            .filter(|link| !is_outside(link))
+            .map(|link| resolve(&folder.join(link.split('#').next().unwrap_or_default())))
+            .collect()
+    };
+    let one = follow(Path::new("README.md"));
+    let mut reached: BTreeSet<_> = one.iter().flat_map(|page| follow(page)).collect();
+    reached.extend(one);
+    let chapters = chapters();
+    for page in pages.keys().filter(|page| page.starts_with("docs")) {
+        let page_is = page.display();
+        assert!(
+            reached.contains(page),
+            "{page_is}: not two clicks from README"
+        );
+        assert!(
+            chapters.contains(page) || page.ends_with("SUMMARY.md"),
+            "{page_is}: not in docs/SUMMARY.md"
+        );
+    }
+}
+
 /// A chapter may be another file of the repository, which is then read at another place.
 #[test]
 fn included_chapters_have_no_relative_links() {

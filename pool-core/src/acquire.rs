@@ -15,6 +15,8 @@ use crate::pool::Pool;
 
 /// An object to come; from [`Pool::acquire_async`].
 ///
+/// Requires feature `async`.
+///
 /// Dropped before it is ready, it leaves the queue and passes on what it was granted. A future that was served and is
 /// not polled keeps its object, which [`Pool::in_use`] counts. Forgotten (`mem::forget`), it keeps its place in the
 /// queue, and what it is granted there, for ever.
@@ -50,6 +52,8 @@ impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Acquire<'_, T, L> {
 }
 
 /// Ready when no object is in use; from [`Pool::wait_idle_async`].
+///
+/// Requires feature `async`.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct WaitIdle<'a, T, L: Recycle<T> + ?Sized = Derived> {
     pool: &'a Pool<T, L>,

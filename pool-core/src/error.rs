@@ -112,7 +112,7 @@ impl fmt::Display for BuildError {
             ),
             BuildErrorKind::PrefillAboveMaxIdle { prefill, max_idle } => write!(
                 f,
-                "prefill {prefill} exceeds max_idle {max_idle}: the surplus would be dropped at \
+                "prefill {prefill} exceeds max_idle {max_idle}: the excess would be dropped at \
                  once; lower the prefill or raise max_idle"
             ),
             BuildErrorKind::BatchSizeAboveMaxIdle {
@@ -130,8 +130,8 @@ impl fmt::Display for BuildError {
                 node_size,
             } => write!(
                 f,
-                "{what} {objects} with {node_size} bytes an object exceeds the memory that can be had: \
-                 lower the {what}"
+                "{what} {objects} with {node_size} bytes an object exceeds the available memory: lower the \
+                 {what}"
             ),
             BuildErrorKind::MemoryWithHeap => f.write_str(
                 "memory with backend heap, which asks the global allocator for each object by itself: \
@@ -139,8 +139,8 @@ impl fmt::Display for BuildError {
             ),
             BuildErrorKind::ChoiceWithoutPages { choice } => write!(
                 f,
-                "memory {choice} without pages: only pages of the pool's own can be that; begin with \
-                 Memory::pages(), or leave {choice} out"
+                "memory {choice} without pages: it applies to the pool's own pages only; begin \
+                 with Memory::pages(), or leave {choice} out"
             ),
             BuildErrorKind::Refused(refusal) => refusal.fmt(f),
         }
@@ -174,10 +174,15 @@ pub enum AcquireError {
 impl fmt::Display for AcquireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            AcquireError::Exhausted => "no object is idle and the pool may not make another",
+            AcquireError::Exhausted => {
+                "no object is idle and the pool may not make another: drop a handle or raise the \
+                 capacity"
+            },
             AcquireError::Timeout => "no object came back to the pool in time",
             AcquireError::Closed => "the pool is closed",
-            AcquireError::Saturated => "no object is idle and as many acquires wait for one as may",
+            AcquireError::Saturated => {
+                "no object is idle and the queue of waiters is full: try again later, or raise max_waiting"
+            },
         })?;
         #[cfg(feature = "std")]
         if *self == AcquireError::Timeout {
@@ -270,7 +275,7 @@ impl<T> fmt::Display for AttachError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.reason {
             AcquireError::Closed => "cannot attach: the pool is closed",
-            _ => "cannot attach: the pool is at its capacity",
+            _ => "cannot attach: the pool is at its capacity; drop a handle or raise the capacity",
         })
     }
 }

@@ -138,6 +138,14 @@ mod sync;
 
 #[cfg(all(test, loom))]
 mod models;
+#[cfg(all(
+    test,
+    feature = "std",
+    target_os = "linux",
+    target_env = "gnu",
+    not(loom)
+))]
+mod messages;
 
 #[cfg(feature = "async")]
 pub use acquire::{Acquire, WaitIdle};

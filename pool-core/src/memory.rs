@@ -93,6 +93,8 @@ impl Memory {
     /// An allocator of the crate `allocator-api2`, which all chunks come from and go back to. It is dropped with the
     /// last clone of this `Memory`, and after the pool's last chunk.
     ///
+    /// Requires feature `allocator-api2`.
+    ///
     /// In `build`, an allocator that refuses the first chunk is a [`BuildError`](crate::BuildError); later, it ends the
     /// process ([`handle_alloc_error`](std::alloc::handle_alloc_error)), since an acquire has no error
     /// for it: give the pool a [`capacity`](crate::Builder::capacity) and prefill it where that must not happen.

@@ -251,7 +251,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             .map_or(String::new(), |name| format!(" {name:?}"));
         let reason = match error {
             AcquireError::Closed => "which is closed; use `try_acquire`",
-            _ => "which has as many waiters as it may; use `acquire_timeout`",
+            _ => "whose queue of waiters is full; use `acquire_timeout`",
         };
         panic!("acquire from pool{name}, {reason} where that can happen");
     }
@@ -419,6 +419,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 
     /// As [`entry`](Self::entry), as a future: see [`acquire_async`](Pool::acquire_async).
     ///
+    /// Requires feature `async`.
+    ///
     /// # Errors
     ///
     /// [`Closed`](AcquireError::Closed); [`Saturated`](AcquireError::Saturated).
@@ -522,6 +524,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Acquires an object as [`acquire`](Self::acquire) does, as a future: at the bound the task waits,
     /// in one queue with threads that wait, and the thread goes on with other tasks.
+    ///
+    /// Requires feature `async`.
     ///
     /// The future works with any executor: it needs no timer and no thread. Dropped before it is ready, it leaves
     /// the queue; an object that it had been granted meanwhile is passed on to the next waiter. A future that was
@@ -680,6 +684,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 
     /// As [`acquire_many`](Self::acquire_many), as a future: see [`acquire_async`](Self::acquire_async). Tasks that
     /// need several objects get them so, and not one after the other, while they could wait for each other.
+    ///
+    /// Requires feature `async`.
     ///
     /// # Errors
     ///
@@ -1071,6 +1077,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 
     /// [`wait_idle`](Self::wait_idle) as a future, for any executor. Dropped, it waits no more.
     ///
+    /// Requires feature `async`.
+    ///
     /// # Examples
     ///
     /// ```
@@ -1262,7 +1270,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 #[track_caller]
 fn never_to_be_had(n: usize, capacity: usize) -> ! {
     panic!(
-        "acquire_many({n}) from a pool with capacity {capacity}: it could never be had; ask for less or raise the \
+        "acquire_many({n}) from a pool with capacity {capacity}: there can never be so many; ask for fewer or raise the \
          capacity"
     );
 }

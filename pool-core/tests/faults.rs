@@ -187,11 +187,7 @@ const ASKING: [(&str, Asks); 9] = [
         // The first block is asked for where it can be told that there is none.
         let pool = builder.build().unwrap_or_else(|error| {
             FUSE.set(0);
-            assert!(
-                error
-                    .to_string()
-                    .contains("exceeds the memory that can be had")
-            );
+            assert!(error.to_string().contains("exceeds the available memory"));
             std::process::exit(TOLD)
         });
         FUSE.set(0);

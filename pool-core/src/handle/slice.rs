@@ -42,7 +42,10 @@ macro_rules! slice_of_handles {
             #[track_caller]
             pub fn split_off(&mut self, at: usize) -> Self {
                 let len = self.len();
-                assert!(at <= len, "split_off({at}) of a burst of {len}");
+                assert!(
+                    at <= len,
+                    "split_off({at}) of a burst of {len}: the index is at most {len}"
+                );
                 $Burst::new(self.handles.split_off(at))
             }
 

@@ -203,6 +203,34 @@ mod imp {
             }
         }
 
+        /// One of each kind, for the list of messages.
+        #[cfg(test)]
+        pub(crate) fn samples() -> Vec<Refusal> {
+            let mut choices = vec![Choice::Mapping];
+            while let Some(last) = choices.last() {
+                // A match, so that the compiler asks for what is added.
+                choices.push(match *last {
+                    Choice::Mapping => Choice::Huge(Huge::Explicit),
+                    Choice::Huge(Huge::Explicit) => Choice::Huge(Huge::Transparent),
+                    Choice::Huge(Huge::Transparent) => Choice::Locked { limit: 8_388_608 },
+                    Choice::Locked {
+                        limit: libc::RLIM_INFINITY,
+                    } => Choice::Prefaulted,
+                    Choice::Locked { .. } => Choice::Locked {
+                        limit: libc::RLIM_INFINITY,
+                    },
+                    Choice::Prefaulted => Choice::Node { node: 1 },
+                    Choice::Node { .. } => break,
+                });
+            }
+            let refused = |choice| Refusal {
+                choice,
+                bytes: 2 * LARGE,
+                error: libc::ENOMEM,
+            };
+            choices.into_iter().map(refused).collect()
+        }
+
         /// Whether there is no memory at all.
         pub(crate) fn is_of_all(&self) -> bool {
             self.choice == Choice::Mapping
@@ -214,7 +242,10 @@ mod imp {
             let Refusal { bytes, error, .. } = *self;
             let said = io::Error::from_raw_os_error(error);
             match self.choice {
-                Choice::Mapping => write!(f, "the system does not map {bytes} bytes: {said}"),
+                Choice::Mapping => write!(
+                    f,
+                    "the system does not map {bytes} bytes: {said}; lower prefill or grow_by"
+                ),
                 Choice::Huge(Huge::Explicit) => write!(
                     f,
                     "memory huge(Explicit): the system does not give {pages} free huge pages of 2 MiB: {said}; \
@@ -243,15 +274,18 @@ mod imp {
                 }
                 Choice::Prefaulted => write!(
                     f,
-                    "memory prefaulted: the system does not bring {bytes} bytes in: {said}; lower prefill or \
+                    "memory prefaulted: the system does not make {bytes} bytes resident: {said}; lower prefill or \
                      grow_by, or leave prefaulted out"
                 ),
                 Choice::Node { node } if error == libc::EINVAL => {
                     let online = fs::read_to_string("/sys/devices/system/node/online");
                     write!(
                         f,
-                        "memory node {node}: the process has no such NUMA node with memory; the system's are {}",
-                        online.as_deref().unwrap_or("not known").trim()
+                        "memory node {node}: the process has no such NUMA node with memory; use one of {}",
+                        online
+                            .as_deref()
+                            .unwrap_or("those in /sys/devices/system/node")
+                            .trim()
                     )
                 }
                 Choice::Node { node } => write!(

@@ -128,7 +128,7 @@ struct Late {
 }
 
 thread_local_const! {
-    /// Who held objects when the calling thread last waited in vain. `AcquireError::Timeout` has no room for it: it is
+    /// Who held objects when the calling thread last timed out. `AcquireError::Timeout` has no room for it: it is
     /// a plain value, which callers compare and match.
     static LATEST: Cell<Option<Late>> = Cell::new(None);
 }
@@ -159,6 +159,6 @@ pub(crate) fn explain_timeout(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     };
     write!(
         f,
-        "; when this thread last waited in vain, {held} {were} out, the first acquired at {oldest}"
+        "; at this thread's last timeout, {held} {were} out, the first acquired at {oldest}"
     )
 }

@@ -84,6 +84,8 @@ const CAPACITY: &str = "pool_capacity";
 
 /// Tells the recorder what the metrics of pools mean; once, after it was installed.
 ///
+/// Requires feature `metrics`.
+///
 /// # Examples
 ///
 /// ```
@@ -131,6 +133,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// installed; to be called from a timer. Costs what `stats` does, and the recorder's time for fourteen
     /// metrics; acquires and releases pay nothing.
     ///
+    /// Requires feature `metrics`.
+    ///
     /// All have the label `pool`, which is the pool's [name](crate::Builder::name): give each pool one,
     /// since those without have the same label, the empty one, and overwrite each other.
     ///
@@ -159,6 +163,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 
 impl<T, L: Recycle<T> + ?Sized> unsync::Pool<T, L> {
     /// As [`pool_core::Pool::record_metrics`](Pool::record_metrics).
+    ///
+    /// Requires feature `metrics`.
     pub fn record_metrics(&self) {
         record(self.name(), false, &self.stats());
     }

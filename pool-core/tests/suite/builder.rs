@@ -86,7 +86,7 @@ fn prefill_above_capacity() {
 fn prefill_above_max_idle() {
     assert_eq!(
         message(builder().max_idle(10).prefill(11)),
-        "prefill 11 exceeds max_idle 10: the surplus would be dropped at once; lower the prefill or \
+        "prefill 11 exceeds max_idle 10: the excess would be dropped at once; lower the prefill or \
          raise max_idle"
     );
     assert!(builder().max_idle(10).prefill(10).build().is_ok());
@@ -98,18 +98,18 @@ fn more_memory_than_can_be_had() {
     // An object of 8 bytes and 16 for its header.
     assert_eq!(
         message(builder().prefill(usize::MAX)),
-        "prefill 18446744073709551615 with 24 bytes an object exceeds the memory that can be had: \
+        "prefill 18446744073709551615 with 24 bytes an object exceeds the available memory: \
          lower the prefill"
     );
     // There are as many addresses; no system has memory for that.
     assert_eq!(
         message(builder().prefill(99_999_999_999_999_999)),
-        "prefill 99999999999999999 with 24 bytes an object exceeds the memory that can be had: \
+        "prefill 99999999999999999 with 24 bytes an object exceeds the available memory: \
          lower the prefill"
     );
     assert_eq!(
         message(builder().grow_by(usize::MAX / 2)),
-        "grow_by 9223372036854775807 with 24 bytes an object exceeds the memory that can be had: \
+        "grow_by 9223372036854775807 with 24 bytes an object exceeds the available memory: \
          lower the grow_by"
     );
     // Growth never goes beyond the capacity.
@@ -230,7 +230,7 @@ fn what_can_go_wrong_later_has_words_too() {
     let words = [
         (
             AcquireError::Exhausted,
-            "no object is idle and the pool may not make another",
+            "no object is idle and the pool may not make another: drop a handle or raise the capacity",
         ),
         (
             AcquireError::Timeout,
@@ -246,7 +246,7 @@ fn what_can_go_wrong_later_has_words_too() {
     let refused = pool.attach(7).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "cannot attach: the pool is at its capacity"
+        "cannot attach: the pool is at its capacity; drop a handle or raise the capacity"
     );
     assert_eq!(
         format!("{refused:?}"),

@@ -376,7 +376,7 @@ mod pages {
     fn choices_for_pages_on_other_memory() {
         assert_eq!(
             refusal(Memory::system().locked().node(0), 1),
-            "memory locked without pages: only pages of the pool's own can be that; begin with \
+            "memory locked without pages: it applies to the pool's own pages only; begin with \
              Memory::pages(), or leave locked out"
         );
     }
@@ -527,7 +527,7 @@ mod allocator {
         };
         assert_eq!(
             build(100).unwrap_err().to_string(),
-            "prefill 100 with 24 bytes an object exceeds the memory that can be had: lower the prefill"
+            "prefill 100 with 24 bytes an object exceeds the available memory: lower the prefill"
         );
         assert_eq!(out.load(Ordering::Relaxed), 0);
         // Once, and not tried before: it could not be had twice.

@@ -125,7 +125,7 @@ fn one_more_than_may_wait_is_refused() {
             assert_eq!(pool.acquire_many_timeout(2, LONG).unwrap_err(), saturated);
             let mut second = pin!(pool.acquire_async());
             assert!(matches!(poll(second.as_mut()), Poll::Ready(Err(error)) if error == saturated));
-            assert!(panic_of(|| drop(pool.acquire())).contains("as many waiters as it may"));
+            assert!(panic_of(|| drop(pool.acquire())).contains("whose queue of waiters is full"));
             assert_eq!(pool.try_acquire().unwrap_err(), AcquireError::Exhausted);
             let stats = pool.stats();
             assert_eq!((stats.saturated, stats.waits, stats.waiting), (5, 1, 1));
