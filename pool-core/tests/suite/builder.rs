@@ -167,7 +167,7 @@ fn defaults() {
 }
 
 /// Four threads can cache without running a small pool dry; a large one has batches of 64.
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn the_default_batch_suits_the_bound() {
     for (capacity, batch_size) in [
@@ -275,7 +275,7 @@ fn a_batch_that_does_not_fit_the_limit_on_idle_objects_is_refused() {
     }
 }
 
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn the_default_batch_follows_the_limit_on_idle_objects() {
     for max_idle in [2, 10, 100, 1_000] {

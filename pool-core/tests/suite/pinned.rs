@@ -100,7 +100,7 @@ const CALLS: [(&str, bool, Call); 17] = [
 
 /// Whether a call finds something in the slots of a backend to look for.
 fn has_slots(backend: Backend) -> bool {
-    cfg!(all(target_os = "linux", not(pool_no_membarrier))) && backend != Backend::Mutex
+    cfg!(not(pool_no_membarrier)) && backend != Backend::Mutex
 }
 
 #[test]
