@@ -144,7 +144,7 @@ fn reserve_makes_up_what_the_depot_lacks() {
 #[test]
 fn a_warm_thread_takes_no_page_fault() {
     #[allow(unsafe_code)] // The system call.
-    fn faults() -> i64 {
+    fn faults() -> libc::c_long {
         // SAFETY: all bytes 0 are a value of it.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: as the call asks for.
