@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The library as it is where the system has no asymmetric barrier: no thread caches.
+# The library as it is where a kernel refuses the asymmetric barrier: no thread caches.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/fallback"

@@ -19,7 +19,7 @@ target=x86_64-unknown-linux-gnu
 }
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/tsan"
 export RUSTC_BOOTSTRAP=1
-export RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer --cfg pool_real_fences"
+export RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer --cfg pool_fence --cfg pool_real_fences"
 export TSAN_OPTIONS="suppressions=$PWD/ci/tsan.supp halt_on_error=1"
 cargo run --release --target "$target" -p torture -- \
     --seconds "$seconds" --threads 4 --steps 4000

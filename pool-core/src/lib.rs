@@ -106,6 +106,12 @@
 
 extern crate alloc;
 
+#[cfg(all(feature = "std", not(target_has_atomic = "64")))]
+compile_error!(
+    "pool-core: the pools that threads share count in 64-bit atomics, which this target does not have; turn the \
+     feature `std` off (`default-features = false`), and `Poolable`, the derive and `unsync` remain"
+);
+
 // In the order in which an object passes through them.
 pub mod poolable;
 mod lifecycle;

@@ -2,7 +2,7 @@
 //!
 //! Each explores the interleavings of two or three threads at the places that a stress test would
 //! have to be lucky to hit. Batches are of one or two objects, so that every edge is near. A pass is no
-//! proof (loom bounds preemptions, and models both halves of the asymmetric barrier as fences), so
+//! proof (loom bounds preemptions, and has no interrupts: both halves of the barrier are fences), so
 //! the same scenarios are stressed in `tests/suite/threads.rs`.
 
 #![allow(unsafe_code)] // What the owner of a slot does.

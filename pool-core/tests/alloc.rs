@@ -92,7 +92,7 @@ fn left_behind(mut f: impl FnMut()) -> (isize, isize) {
 type Message = [u64; 8];
 
 /// What one takes in a pool, in bytes, as documented.
-const NODE: usize = size_of::<Message>() + 16;
+const NODE: usize = size_of::<(usize, [u32; 2], Message)>();
 
 /// Those that promise to allocate nothing.
 const QUIET: [Backend; 3] = [Backend::Mutex, Backend::Queue, Backend::Batched];

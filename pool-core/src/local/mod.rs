@@ -1,6 +1,7 @@
 //! What one thread keeps of a pool for itself, and how other threads get at it.
 //!
-//! A thread works in its own [`Slot`] without a lock, an atomic read-modify-write or a fence. A thread that
+//! A thread works in its own [`Slot`] without a lock or an atomic read-modify-write, and where the system has an
+//! asymmetric [`barrier`], without a fence. A thread that
 //! needs the whole picture (an exhausted pool, a waiter, `drain`, `trim`, `close`, the end of a pool) takes the
 //! central lock and revokes the slots: one barrier for all of them. Then they are empty, and their owners use
 //! the central lock until they may activate their slots again. Where no thread is to be interrupted, slots are asked

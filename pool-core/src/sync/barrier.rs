@@ -1,36 +1,26 @@
-//! The asymmetric barrier: a fence that one side gets for nothing because the other pays for both.
+//! The barrier between a thread that uses its slot and one that revokes it: [`light`] is the owner's half, on each
+//! hit, [`heavy`] that of the revoking thread.
 //!
-//! [`light`] keeps the compiler from reordering and costs no instruction. [`heavy`] has the kernel
-//! interrupt every core that runs a thread of this process, and returns when each has executed a
-//! full fence (Linux `membarrier`, private expedited; 0.2 µs alone, a few µs with many cores).
-//! A store before a `light` and a load after it are ordered as by a sequentially consistent fence
-//! towards a thread that calls `heavy` between its own store and load.
+//! A store before one half and a load after it are ordered as by a sequentially consistent fence towards a thread that
+//! has the other half between its own store and load. Two `light` halves order nothing.
 //!
-//! Where the system has no such call, [`available`] is `false` and no code may rely on `light`.
+//! | system | `light` | `heavy` |
+//! | --- | --- | --- |
+//! | Linux | for the compiler only | `membarrier`, private expedited: 0.2 µs alone, a few µs with many cores |
+//! | Windows | for the compiler only | `FlushProcessWriteBuffers` |
+//! | others, models | a fence | a fence |
+//!
+//! The calls interrupt every core that runs a thread of the process, and return when each has executed a full fence. A
+//! kernel of Linux may refuse its call; then [`available`] is `false` and no code may rely on either half. Android's
+//! often does, FreeBSD has one since 14.1, and macOS none: what comes close there is not said to be a barrier.
+//!
+//! `--cfg pool_fence` builds what other systems get, and `--cfg pool_no_membarrier` what a kernel that refuses leaves.
 
-#[cfg(loom)]
-mod imp {
-    use loom::sync::atomic::{Ordering, fence};
-
-    pub(crate) fn available() -> bool {
-        true
-    }
-
-    // A model has no interrupts: both halves are the fence they stand for.
-    pub(crate) fn light() {
-        fence(Ordering::SeqCst);
-    }
-
-    pub(crate) fn heavy() {
-        fence(Ordering::SeqCst);
-    }
-}
-
-#[cfg(all(not(loom), target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(all(target_os = "linux", not(any(loom, pool_fence))))]
 mod imp {
     #![allow(unsafe_code)] // The system call.
 
-    use std::sync::atomic::{AtomicU8, Ordering, compiler_fence};
+    use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
 
     fn membarrier(command: libc::c_int) -> bool {
         // SAFETY: the call takes three integers and touches no memory of ours.
@@ -48,7 +38,8 @@ mod imp {
         // Relaxed, both: the answer says nothing about other memory.
         match AVAILABLE.load(Ordering::Relaxed) {
             UNKNOWN => {
-                let available = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
+                let available = !cfg!(pool_no_membarrier)
+                    && membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
                     && membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
                 AVAILABLE.store(if available { YES } else { NO }, Ordering::Relaxed);
                 available
@@ -59,12 +50,7 @@ mod imp {
 
     #[inline(always)]
     pub(crate) fn light() {
-        // A thread sanitizer cannot see an interrupt, so it is given the fence itself.
-        if cfg!(pool_real_fences) {
-            std::sync::atomic::fence(Ordering::SeqCst);
-        } else {
-            compiler_fence(Ordering::SeqCst);
-        }
+        compiler_fence(Ordering::SeqCst);
     }
 
     /// # Panics
@@ -72,7 +58,7 @@ mod imp {
     /// Aborts the process if the kernel refuses a barrier it has granted before (a filter installed
     /// after the first pool was made): no correct answer is left then.
     pub(crate) fn heavy() {
-        std::sync::atomic::fence(Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         if membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
             return;
         }
@@ -90,17 +76,48 @@ mod imp {
     }
 }
 
-#[cfg(all(not(loom), any(not(target_os = "linux"), pool_no_membarrier)))]
+#[cfg(all(windows, not(any(loom, pool_fence))))]
 mod imp {
+    #![allow(unsafe_code)] // The system call.
+
+    use std::sync::atomic::{Ordering, compiler_fence, fence};
+
+    #[link(name = "kernel32")]
+    unsafe extern "system" {
+        safe fn FlushProcessWriteBuffers();
+    }
+
     pub(crate) fn available() -> bool {
-        false
+        !cfg!(pool_no_membarrier)
     }
 
     #[inline(always)]
-    pub(crate) fn light() {}
+    pub(crate) fn light() {
+        compiler_fence(Ordering::SeqCst);
+    }
 
     pub(crate) fn heavy() {
-        unreachable!("no slot is handed out without an asymmetric barrier");
+        fence(Ordering::SeqCst);
+        FlushProcessWriteBuffers();
+    }
+}
+
+// In a model too, which has no interrupts.
+#[cfg(any(loom, pool_fence, not(any(target_os = "linux", windows))))]
+mod imp {
+    use crate::sync::{Ordering, fence};
+
+    pub(crate) fn available() -> bool {
+        !cfg!(pool_no_membarrier)
+    }
+
+    #[inline(always)]
+    pub(crate) fn light() {
+        fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn heavy() {
+        fence(Ordering::SeqCst);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The one place that chooses between the primitives of the machine and loom's model of them.
 //!
 //! Everything that threads share goes through here: atomics, the mutex and condition variable,
-//! [`UnsafeCell`], thread-locals, and the two halves of the asymmetric [`barrier`]. Built with
+//! [`UnsafeCell`], thread-locals, and the two halves of the [`barrier`]. Built with
 //! `--cfg loom`, the same code runs under the model checker.
 
 #[cfg(feature = "std")]

@@ -85,7 +85,7 @@ fn more_than_the_bound_is_refused_whatever_the_number() {
             .capacity(10)
             .build()
             .unwrap();
-        for n in [11, 1 << 50, usize::MAX] {
+        for n in [11, usize::MAX >> 14, usize::MAX] {
             assert_eq!(
                 pool.try_acquire_many(n).unwrap_err(),
                 AcquireError::Exhausted,

@@ -49,7 +49,7 @@ mod pages {
     }
 
     /// Page faults of the calling thread.
-    fn faults() -> i64 {
+    fn faults() -> libc::c_long {
         // SAFETY: zeros are such a structure.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: writes there.
@@ -59,7 +59,7 @@ mod pages {
     }
 
     /// From now on the process may lock so much, and no privilege helps it.
-    fn limit_locks(bytes: u64) {
+    fn limit_locks(bytes: libc::rlim_t) {
         let limit = libc::rlimit {
             rlim_cur: bytes,
             rlim_max: bytes,
@@ -233,7 +233,7 @@ mod pages {
     #[test]
     fn locks_beyond_the_limit() {
         alone("locks_beyond_the_limit", || {
-            limit_locks(MIB as u64);
+            limit_locks(MIB as libc::rlim_t);
             let memory = Memory::pages().locked();
             let message = refusal(memory.clone(), 10_000);
             println!("{message}");
@@ -414,7 +414,9 @@ fn the_global_allocator_is_the_default_and_counted() {
         assert_eq!(pool.stats().memory_bytes, 0, "nothing before it is needed");
         let object = pool.acquire();
         let bytes = pool.stats().memory_bytes;
-        assert_eq!(bytes, if backend == Backend::Heap { 0 } else { 32 * 24 });
+        // Each behind its header.
+        let chunk = 32 * size_of::<(usize, [u32; 2], u64)>();
+        assert_eq!(bytes, if backend == Backend::Heap { 0 } else { chunk });
         drop(object);
         pool.trim(0);
         assert_eq!(pool.stats().memory_bytes, 0);

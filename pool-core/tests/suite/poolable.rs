@@ -129,11 +129,11 @@ proptest! {
     #[test]
     fn atomics(byte: u8, short: u16, word: u32, long: u64, size: usize, flag: bool) {
         assert_resets(AtomicBool::new(flag));
-        assert_resets((AtomicU8::new(byte), AtomicI8::new(byte.cast_signed())));
-        assert_resets((AtomicU16::new(short), AtomicI16::new(short.cast_signed())));
-        assert_resets((AtomicU32::new(word), AtomicI32::new(word.cast_signed())));
-        assert_resets((AtomicU64::new(long), AtomicI64::new(long.cast_signed())));
-        assert_resets((AtomicUsize::new(size), AtomicIsize::new(size.cast_signed())));
+        assert_resets((AtomicU8::new(byte), AtomicI8::new(byte as i8)));
+        assert_resets((AtomicU16::new(short), AtomicI16::new(short as i16)));
+        assert_resets((AtomicU32::new(word), AtomicI32::new(word as i32)));
+        assert_resets((AtomicU64::new(long), AtomicI64::new(long as i64)));
+        assert_resets((AtomicUsize::new(size), AtomicIsize::new(size as isize)));
     }
 
     #[test]

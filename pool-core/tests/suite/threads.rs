@@ -874,7 +874,7 @@ fn batched<R>(batch_size: usize, f: impl FnOnce(&Pool<u64>) -> R) -> R {
 }
 
 /// A thread that polls an exhausted pool costs the others a barrier now and then, not each time.
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn polling_an_exhausted_pool_costs_few_barriers() {
     let builder = Pool::<u64>::builder().capacity(4);
@@ -918,7 +918,7 @@ fn polling_an_exhausted_pool_costs_few_barriers() {
 }
 
 /// Scarcity ends by itself: threads cache again when there is enough.
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn threads_cache_again_after_a_time_of_need() {
     let pool = Pool::<u64>::builder().capacity(256).build().unwrap();
@@ -939,7 +939,7 @@ fn threads_cache_again_after_a_time_of_need() {
 }
 
 /// A revocation is counted when it pays a barrier, and pays one only if there is a slot that is in use.
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn only_slots_in_use_are_revoked() {
     for backend in [Backend::Batched, Backend::Queue] {
@@ -972,7 +972,7 @@ fn only_slots_in_use_are_revoked() {
 }
 
 /// Under a bound on idle objects that two batches reach, one thread may cache, and a flush leaves it that.
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn one_thread_caches_within_max_idle() {
     const BATCH: usize = 8;
@@ -1011,7 +1011,7 @@ fn a_cache_is_as_large_as_documented() {
 }
 
 /// Refill and flush thrashed at an edge (DPDK e6e62f6f55).
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn an_edge_is_visited_once_per_batch() {
     const BATCH: usize = 16;
@@ -1042,7 +1042,7 @@ fn an_edge_is_visited_once_per_batch() {
 }
 
 /// A burst of a thousand visited the depot thirty times for ever.
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn a_thread_that_keeps_missing_earns_larger_exchanges() {
     const BATCH: usize = 8;
@@ -1078,7 +1078,7 @@ fn a_thread_that_keeps_missing_earns_larger_exchanges() {
 
 /// Visits that take and give in turn earn nothing, however many; nor do any, where the objects in caches
 /// are counted by what two batches hold.
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn only_visits_that_are_alike_earn_larger_exchanges() {
     const BATCH: usize = 8;
@@ -1101,7 +1101,7 @@ fn only_visits_that_are_alike_earn_larger_exchanges() {
 }
 
 /// A bulk request of exactly the size of the cache always missed (DPDK a2833ecc5e).
-#[cfg(all(target_os = "linux", not(pool_no_membarrier)))]
+#[cfg(not(pool_no_membarrier))]
 #[test]
 fn a_burst_within_the_cache_is_one_visit_to_it() {
     const BATCH: usize = 32;

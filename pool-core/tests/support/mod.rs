@@ -19,7 +19,7 @@ pub(crate) fn keeps(backend: Backend) -> bool {
 /// Whether threads keep idle objects of this backend to themselves. Without the barrier that takes,
 /// none does.
 pub(crate) fn caches(backend: Backend) -> bool {
-    let has_barrier = cfg!(all(target_os = "linux", not(pool_no_membarrier)));
+    let has_barrier = cfg!(not(pool_no_membarrier));
     backend == Backend::Batched && has_barrier
 }
 
