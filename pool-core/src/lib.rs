@@ -31,7 +31,7 @@
 //!
 //! # Do you need a pool?
 //!
-//! Often not. An allocator takes 4 to 20 ns for a small object that a thread frees itself. A pool
+//! Often not. An allocator takes 9 to 20 ns for a small object that a thread frees itself. A pool
 //! pays where objects are passed between threads, are costly to make (they own buffers), must be
 //! bounded, or where the allocator's worst case hurts. [`Backend::Heap`] is plain allocation behind
 //! the same API, chosen by a value: measure with it, and keep what is faster. Where one thread does

@@ -99,8 +99,7 @@ fn more_memory_than_can_be_had() {
     let bytes = size_of::<(usize, [u32; 2], u64)>();
     let too_much = |what: &str, n: usize| {
         format!(
-            "{what} {n} with {bytes} bytes an object exceeds the memory that can be had: lower the \
-             {what}"
+            "{what} {n} with {bytes} bytes an object exceeds the available memory: lower the {what}"
         )
     };
     let n = usize::MAX;

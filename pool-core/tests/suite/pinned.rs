@@ -484,6 +484,8 @@ mod wakers {
             });
             ready.recv().unwrap();
             let of_waker = pool.clone();
+            let left = Arc::new(Mutex::new(Vec::new()));
+            let left_by_waker = left.clone();
             let waker = waker(move || {
                 held.pop();
                 // Past the visits after a dry pool, then so that the refill grows.
@@ -494,6 +496,7 @@ mod wakers {
                     drop(burst.collect::<Vec<_>>());
                 }
                 while of_waker.stats().cached < FULL && held.pop().is_some() {}
+                *left_by_waker.lock().unwrap() = held;
             });
             {
                 let mut future = pin!(pool.acquire_async());
@@ -507,6 +510,7 @@ mod wakers {
                 go.send(()).unwrap();
                 assert!(thread.join().unwrap() <= FULL);
             }
+            assert!(!left.lock().unwrap().is_empty(), "the cache was not filled");
         });
     }
 }
