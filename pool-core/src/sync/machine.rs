@@ -76,6 +76,7 @@ mod lock {
         /// The calling thread, or the one that it is a copy of in the child of a fork, has called
         /// [`seize`](Mutex::seize) for each lock that is [released](Mutex::release) with this, and not released it
         /// since.
+        #[cfg(unix)] // Elsewhere there are no forks.
         pub(crate) unsafe fn new() -> Self {
             Seized(PhantomData)
         }
