@@ -265,7 +265,7 @@ pub(super) fn find(pool: PoolId) -> Option<SlotAddress> {
         Some(registry.slots.get(&pool)?.slot)
     };
     match ENDED.try_with(Cell::get) {
-        Ok(false) => REGISTRY.try_with(find).ok().flatten(),
+        Ok(false) => recent(pool).or_else(|| REGISTRY.try_with(find).ok().flatten()),
         _ => None,
     }
 }
