@@ -51,7 +51,7 @@
 //! # Guarantees
 //!
 //! - **The bound is exact.** [`capacity`](Builder::capacity) counts every live object, idle ones included, on every
-//!   backend. At the bound `acquire` waits for a release, and `try_acquire` fails. It returns
+//!   backend. At the bound [`Pool::acquire`] waits for a release, and [`Pool::try_acquire`] fails. It returns
 //!   [`Exhausted`](AcquireError::Exhausted) only when no object is idle anywhere: the pool also searches the caches of
 //!   other threads.
 //! - **Every object is destroyed exactly once.** A handle may outlive the pool and the thread that acquired it.
@@ -85,8 +85,8 @@
 //! may suggest `acquire`, which blocks the thread.
 //!
 //! - `derive` (default): [`derive@Poolable`]. Costs the build of `syn`.
-//! - `std` (default): every pool that threads share, [`Poolable`] for types of `std`, and hooks whose panics are caught.
-//!   Without it the crate needs `alloc` only, and contains [`Poolable`] with its derive, [`Lifecycle`] and [`unsync`].
+//! - `std` (default): every pool that threads share, [`Poolable`] for types of `std`, and hooks whose panics are
+//!   caught. Without it the crate needs `alloc` only, and contains [`Poolable`] with its derive, [`Lifecycle`] and [`unsync`].
 //!   A hook that panics still costs only its object, but a panic during another panic aborts.
 //! - `async`: `Pool::acquire_async` and other futures, for any executor. Adds no dependency.
 //! - `serde`: [`PoolConfig`], [`Backend`], [`Recall`] and [`ResetOn`] can be serialized and deserialized; errors name
@@ -96,13 +96,13 @@
 //! - `metrics`: `Pool::record_metrics` writes [`Stats`] to the recorder of the `metrics` facade when it is called.
 //!   Nothing is recorded between calls, so a hit pays nothing.
 //! - `allocator-api2`: `Memory::allocator` takes the memory of objects from any `Allocator` of that crate.
-//! - `tracing`: the pool emits an event of level `DEBUG` and target `pool_core` when it grows, recalls the caches of its
-//!   threads, is exhausted, is waited for, or is closed. The field `pool` is the pool's name. Events are emitted while
+//! - `tracing`: the pool emits an event of level `DEBUG` and target `pool_core` when it grows, recalls the caches of
+//!   its threads, is exhausted, is waited for, or is closed. The field `pool` is the pool's name. Events are emitted while
 //!   no lock is held, so a subscriber may use the same pool. Events caused by the subscriber itself are suppressed. A
 //!   hit emits nothing and pays nothing. A miss pays one load, and the creation of an object another.
 //! - `arrayvec`, `bytes`, `chrono`, `hashbrown`, `heapless`, `indexmap`, `rust_decimal`, `smallvec`, `uuid`:
-//!   [`Poolable`] for the types of that crate, and [`MaxCapacity`] for those that grow. [`poolable::impls`] has a table.
-//!   Each costs the build of its crate, without its default features.
+//!   [`Poolable`] for the types of that crate, and [`MaxCapacity`] for those that grow. [`poolable::impls`] has a
+//!   table. Each costs the build of its crate, without its default features.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]

@@ -951,8 +951,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     }
 
     /// Trims by a policy, and returns how many objects were dropped. A call does nothing until the period, as long as
-    /// the policy's age, is over. Then it drops as many idle objects as were not needed at any time in the period, and
-    /// frees memory as [`trim`](Self::trim) does.
+    /// the policy's age, is over. Then it drops as many idle objects as were not needed at any time in the period. It
+    /// selects them and frees memory as [`trim`](Self::trim) does.
     ///
     /// A pool has one period, for all callers. The first call begins it. Each call that finds it over begins the next.
     /// So if calls are frequent, an object is dropped between one and two ages after it was last needed.
@@ -960,7 +960,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// The pool counts how many objects are needed at a time, not which. So a first-in-first-out
     /// [`Queue`](Backend::Queue) shrinks although each of its objects is used in turn. Objects in thread caches count
     /// as needed. The end of a period empties the caches into the depot, as `trim` does, so the objects of a quiet
-    /// thread do not count in the next period.
+    /// thread do not count as needed in the next period.
     ///
     /// # Panics
     ///
@@ -1167,7 +1167,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Where and when each object in use was acquired, the oldest first. Empty unless the pool
     /// [tracks its holders](Builder::track_holders).
     ///
-    /// The list has each object that a handle owns, wherever the handle was sent, each [vacant
+    /// The list has each object that a handle owns, wherever the handle was sent or shared, each [vacant
     /// entry](crate::VacantEntry), and each object that is being created. The location is that of the call that
     /// acquired the object or created the future. An object whose handle was forgotten stays in the list for ever. An
     /// object that was detached or leaked is not in it. Takes a lock and allocates a list.
@@ -1204,9 +1204,9 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// no object is created, waiters go on waiting, and each release takes the central lock. Afterwards the pool is as
     /// fast as before. If several threads release at the same time, a few more objects than necessary may be dropped.
     ///
-    /// Capacity 0 pauses the pool: an acquire waits until the capacity is raised. A waiting call for several
-    /// objects, more than the new capacity, ends at once: [`acquire_many`](Self::acquire_many) panics, and its variants
-    /// return an error.
+    /// Capacity 0 pauses the pool: an acquire waits until the capacity is raised. A waiting call for several objects,
+    /// more than the new capacity, ends at once: [`acquire_many`](Self::acquire_many) panics, and its variants return
+    /// an error.
     ///
     /// The batch size stays as it was when the pool was built.
     ///
