@@ -86,8 +86,8 @@
 //!
 //! - `derive` (default): [`derive@Poolable`]. Costs the build of `syn`.
 //! - `std` (default): every pool that threads share, [`Poolable`] for types of `std`, and hooks whose panics are
-//!   caught. Without it the crate needs `alloc` only, and contains [`Poolable`] with its derive, [`Lifecycle`] and [`unsync`].
-//!   A hook that panics still costs only its object, but a panic during another panic aborts.
+//!   caught. Without it the crate needs `alloc` only, and contains [`Poolable`] with its derive, [`Lifecycle`] and
+//!   [`unsync`]. A hook that panics still costs only its object, but a panic during another panic aborts.
 //! - `async`: `Pool::acquire_async` and other futures, for any executor. Adds no dependency.
 //! - `serde`: [`PoolConfig`], [`Backend`], [`Recall`] and [`ResetOn`] can be serialized and deserialized; errors name
 //!   the field. [`Stats`] and handles can be serialized. To deserialize into an object of a pool, call
@@ -97,9 +97,9 @@
 //!   Nothing is recorded between calls, so a hit pays nothing.
 //! - `allocator-api2`: `Memory::allocator` takes the memory of objects from any `Allocator` of that crate.
 //! - `tracing`: the pool emits an event of level `DEBUG` and target `pool_core` when it grows, recalls the caches of
-//!   its threads, is exhausted, is waited for, or is closed. The field `pool` is the pool's name. Events are emitted while
-//!   no lock is held, so a subscriber may use the same pool. Events caused by the subscriber itself are suppressed. A
-//!   hit emits nothing and pays nothing. A miss pays one load, and the creation of an object another.
+//!   its threads, is exhausted, is waited for, or is closed. The field `pool` is the pool's name. Events are emitted
+//!   while no lock is held, so a subscriber may use the same pool. Events caused by the subscriber itself are
+//!   suppressed. A hit emits nothing and pays nothing. A miss pays one load, and the creation of an object another.
 //! - `arrayvec`, `bytes`, `chrono`, `hashbrown`, `heapless`, `indexmap`, `rust_decimal`, `smallvec`, `uuid`:
 //!   [`Poolable`] for the types of that crate, and [`MaxCapacity`] for those that grow. [`poolable::impls`] has a
 //!   table. Each costs the build of its crate, without its default features.
