@@ -11,10 +11,10 @@ use crate::memory::Memory;
 use crate::pool::Pool;
 use crate::shared::Fast;
 
-/// Collects the choices of a pool; from [`Pool::builder`].
+/// Collects the settings of a pool. [`Pool::builder`] returns one.
 ///
-/// Nothing is checked before [`build`](Self::build), so the setters may come in any order, and the
-/// last word on each choice counts.
+/// The setters may be called in any order. A later call of the same setter replaces an earlier one. Nothing is
+/// checked before [`build`](Self::build).
 ///
 /// # Examples
 ///
@@ -52,9 +52,9 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         }
     }
 
-    /// Makes each choice that `config` makes, as if by its setter; choices that it leaves open stay as
-    /// they are. So a configuration that is applied later wins over an earlier one, and a setter called later wins
-    /// over both.
+    /// Applies each setting that is `Some` in `config`, as if its setter were called. Settings that are `None` stay as
+    /// they are. So a configuration that is applied later wins over an earlier one, and a setter that is called later
+    /// wins over both.
     ///
     /// # Examples
     ///
@@ -81,61 +81,65 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         self
     }
 
-    /// How many objects go between a thread's cache and the depot at a time; a cache holds up to
-    /// twice as many, and takes 72 bytes of memory for each of the batch. (A thread whose bursts are
-    /// far above that for long gets larger refills, and a cache of up to nine batches.) Only for
-    /// [`Backend::Batched`], 1 to 65,536.
+    /// How many objects move between a thread's cache and the depot at a time: 1 to 65,536. For
+    /// [`Backend::Batched`] only.
     ///
-    /// Default: 64, or less in a pool with a small bound, so that four threads can cache without
-    /// running it dry (an eighth of the capacity or of `max_idle`, 1 at least). A batch that was asked for has to
-    /// fit twice into [`max_idle`](Self::max_idle); if that is below 2, threads keep nothing and each operation
-    /// takes the lock.
+    /// A cache holds up to two batches, and takes 72 bytes of memory for each object of a batch. If the bursts of a
+    /// thread stay far above that, the thread gets larger refills and a cache of up to nine batches.
+    ///
+    /// Default: 64, or an eighth of the capacity or of [`max_idle`](Self::max_idle) if that is less, but at least 1. So
+    /// four threads can fill their caches before a small pool runs dry. A batch size that is set here has to fit twice
+    /// into `max_idle`. If `max_idle` is below 2, threads cache nothing, and each operation takes the lock.
     pub fn batch_size(mut self, objects: usize) -> Self {
         self.choices.batch_size = Some(objects);
         self
     }
 
-    /// A hard bound on objects alive, idle ones included, on every backend. Default: none.
+    /// A hard bound on live objects, idle ones included, on every backend: 1 or more. Default: none.
+    ///
+    /// At the bound [`acquire`](Pool::acquire) waits, and [`try_acquire`](Pool::try_acquire) fails.
+    /// [`Pool::set_capacity`] changes the bound later.
     pub fn capacity(mut self, objects: usize) -> Self {
         self.choices.capacity = Some(objects);
         self
     }
 
-    /// Memory for how many objects to ask the allocator for at a time, when the pool has to make
-    /// one and has no room; never more than the capacity leaves. No effect on
-    /// [`Heap`](Backend::Heap). Default: as many as there are, at least 32, and at most 2 MiB
-    /// or a 64th of them. A step of 2 MiB or more starts at a large page of the system, and asks for
-    /// large pages (Linux's transparent huge pages), so that a pool of many objects takes fewer faults.
+    /// How many objects to allocate memory for at a time, when the pool creates an object and has no memory left. The
+    /// pool never allocates for more objects than the capacity allows. No effect on [`Heap`](Backend::Heap).
+    ///
+    /// Default: as many as there are, at least 32, and at most 2 MiB or a 64th of them. A step of 2 MiB or more starts
+    /// at a large page of the system and asks for large pages (Linux's transparent huge pages), so that a pool of many
+    /// objects takes fewer page faults.
     pub fn grow_by(mut self, objects: usize) -> Self {
         self.choices.grow_by = Some(objects);
         self
     }
 
-    /// How many objects may be idle; objects that come back beyond that are dropped. Default: no limit.
+    /// How many objects may be idle. An object that is released beyond that is dropped. Default: no limit.
     ///
-    /// Exact: in a [`Batched`](Backend::Batched) pool within two batches per thread of the limit, releases go
-    /// through the depot so that they can be counted, which costs a lock.
+    /// The limit is exact. While a [`Batched`](Backend::Batched) pool is within two batches per thread of the limit,
+    /// each release takes a lock, because the depot counts it.
     pub fn max_idle(mut self, objects: usize) -> Self {
         self.choices.max_idle = Some(objects);
         self
     }
 
-    /// How many threads and tasks may wait for an object at once. One more that would wait is refused with
-    /// [`Saturated`](crate::AcquireError::Saturated) at once, and counted: under overload a quick no is better than a
-    /// late yes. Default: no limit; 0: none waits.
+    /// How many threads and tasks may wait for an object at once. Default: no limit. With 0, nothing waits.
     ///
-    /// [`acquire`](Pool::acquire) and [`acquire_many`](Pool::acquire_many) have no error to return, and panic.
+    /// An acquire that would be one more waiter returns [`Saturated`](crate::AcquireError::Saturated) at once, so
+    /// overload fails early instead of late. [`Stats::saturated`](crate::Stats::saturated) counts such acquires.
+    /// [`acquire`](Pool::acquire) and [`acquire_many`](Pool::acquire_many) return no error, so they panic.
     pub fn max_waiting(mut self, waiters: usize) -> Self {
         self.choices.max_waiting = Some(waiters);
         self
     }
 
-    /// Whether to note who holds each object in use: where it was acquired, and since when. Default: no.
+    /// Whether to record where and when each object in use was acquired. Default: no.
     ///
-    /// For finding out who keeps what: [`Pool::holders`] lists them, the alternate `Debug` form of the pool (`{:#?}`)
-    /// shows them, and the message of a [`Timeout`](crate::AcquireError::Timeout) names the oldest. Each acquire and
-    /// each release looks at the clock or takes one more lock then, and no backend has a fast path. Without it a hit
-    /// pays nothing.
+    /// This finds the code that holds objects for too long. [`Pool::holders`] lists the records, and so does the
+    /// alternate `Debug` form of the pool (`{:#?}`). The message of a [`Timeout`](crate::AcquireError::Timeout) names
+    /// the oldest. With tracking, each acquire and each release reads the clock or takes one more lock, and no backend
+    /// has a fast path. Without it a hit pays nothing.
     pub fn track_holders(mut self, track: bool) -> Self {
         self.choices.track_holders = Some(track);
         self
@@ -147,8 +151,8 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         self
     }
 
-    /// How the pool gets at what other threads cache. Default: [`Recall::Interrupt`]; [`Recall::Cooperate`] is for
-    /// pinned threads.
+    /// How the pool gets idle objects out of the caches of other threads. Default: [`Recall::Interrupt`].
+    /// [`Recall::Cooperate`] is for pinned threads.
     ///
     /// # Examples
     ///
@@ -168,9 +172,9 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
 
     /// Where the memory of the objects comes from. Default: [`Memory::system`], the global allocator.
     ///
-    /// With any other, `build` gets the first chunk, and what is refused then is an error; see [`Memory`] for
-    /// chunks that are needed later. [`Heap`](Backend::Heap), which asks the global allocator for each object, is
-    /// refused with any other.
+    /// With any other memory, `build` allocates the first chunk, and fails if the system refuses it. [`Memory`] says
+    /// what happens when a later chunk is refused. [`Heap`](Backend::Heap) allocates each object with the global
+    /// allocator, so `build` refuses it with any other memory.
     ///
     /// # Examples
     ///
@@ -194,7 +198,7 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         self
     }
 
-    /// A name, shown where the pool is: in `Debug`, in messages, in metrics and events. Default: none.
+    /// A name for the pool. `Debug`, panic messages, metrics and events show it. Default: none.
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.choices.name = Some(name.into());
         self
@@ -202,24 +206,25 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Builder<T, L> {
-    /// How many objects to make at once, in [`build`](Self::build). Default: none. A
-    /// [`Heap`](Backend::Heap) pool keeps nothing idle, and makes none.
+    /// How many objects [`build`](Self::build) creates in advance. Default: none. A [`Heap`](Backend::Heap) pool keeps
+    /// nothing idle, so it ignores this.
     pub fn prefill(mut self, objects: usize) -> Self {
         self.choices.prefill = Some(objects);
         self
     }
 
-    /// Makes the pool.
+    /// Builds the pool.
     ///
     /// # Errors
     ///
-    /// If the choices disagree: a batch size of 0, of more than 65,536, or for a backend without
-    /// batches; a capacity or `grow_by` of 0; a prefill above the capacity or above `max_idle`; more
-    /// memory than can be had; [`memory`](Self::memory) that the system refuses.
+    /// - A batch size of 0, of more than 65,536, of more than half of `max_idle`, or for a backend without batches.
+    /// - A capacity or `grow_by` of 0.
+    /// - A prefill above the capacity or above `max_idle`.
+    /// - More memory than is available, or [`memory`](Self::memory) that the system refuses.
     ///
     /// # Panics
     ///
-    /// If making an object for `prefill` does; objects made before are dropped.
+    /// If creating an object for `prefill` panics. Objects created before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
         let config = self.choices.check::<T>(self.memory)?;
         let prefill = config.0.prefill;
@@ -231,11 +236,11 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
 }
 
 impl<T, R: Fn(&mut T)> Builder<T, WithoutCreate<R>> {
-    /// Makes the pool, empty.
+    /// Builds the pool, empty.
     ///
     /// # Errors
     ///
-    /// As for a pool that makes objects; and if a [`PoolConfig`] asked for a prefill.
+    /// As for a pool that creates objects. Also if an applied [`PoolConfig`] has a prefill.
     pub fn build(self) -> Result<Pool<T, WithoutCreate<R>>, BuildError> {
         let (config, chunks) = self.choices.check::<T>(self.memory)?;
         match config.prefill {
@@ -248,7 +253,7 @@ impl<T, R: Fn(&mut T)> Builder<T, WithoutCreate<R>> {
     }
 }
 
-/// Of the same choices. The name goes with them: a second pool may want one of its own.
+/// A clone has the same settings, the name included. Give a second pool a name of its own.
 impl<T, L: Recycle<T> + ?Sized> Clone for Builder<T, L>
 where
     L::Hooks: Clone,

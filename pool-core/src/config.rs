@@ -20,15 +20,15 @@ const LARGEST_BATCH_SIZE: usize = 1 << 16;
 
 /// Where a pool keeps its idle objects.
 ///
-/// The backend is a runtime value, so a command-line flag or a configuration file can select it; [`FromStr`] and
-/// [`Display`](fmt::Display) use the lower-case names. What each costs on a machine is in `benches/README.md` of the
-/// repository.
+/// The backend is a runtime value, so a command-line flag or a configuration file can select it; [`Display`](fmt::Display)
+/// writes the lower-case name, and [`FromStr`] reads it in any case. `benches/README.md` of the repository has the
+/// measured cost of each.
 ///
 /// | | a hit costs | for |
 /// | --- | --- | --- |
-/// | [`Heap`](Backend::Heap) | an allocation, a little more than `Box` | the control: what would be without a pool |
+/// | [`Heap`](Backend::Heap) | an allocation, slightly more than `Box` | a baseline: does pooling help at all? |
 /// | [`Mutex`](Backend::Mutex) | one uncontended lock each way | few threads; the simplest to reason about |
-/// | [`Queue`](Backend::Queue) | a compare-and-swap each way, on shared lines | first in, first out |
+/// | [`Queue`](Backend::Queue) | a compare-and-swap each way, on shared cache lines | first in, first out |
 /// | [`Batched`](Backend::Batched) | no lock, no atomic read-modify-write | message loops; the default |
 ///
 /// # Examples
@@ -45,21 +45,21 @@ const LARGEST_BATCH_SIZE: usize = 1 << 16;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// Keeps nothing: every acquire allocates, every drop frees, for a little more than a `Box` costs. The control to
-    /// measure a pool against, and the backend to look for memory errors with, since a sanitizer sees every
-    /// object come and go.
+    /// Keeps nothing: every acquire allocates, and every drop frees, for slightly more than a `Box` costs. It is the
+    /// baseline to measure a pool against. It also finds memory errors, because a sanitizer sees each object's
+    /// allocation and release.
     ///
-    /// Objects are counted in thread slots, with a bound as without, so a hit writes to no line that threads
-    /// share. When the bound is near, threads use the central lock.
+    /// Live objects are counted in thread slots, with or without a bound, so a hit writes to no cache line that threads
+    /// share. Near the bound, threads use the central lock.
     Heap,
-    /// A stack under one lock. An acquire and a release take it once each; while no other thread wants it, the cost is
-    /// close to that of a hand-made `Mutex<Vec<Box<T>>>`.
+    /// A stack under one lock. An acquire and a release take the lock once each. While the lock is uncontended, the cost
+    /// is close to that of a hand-written `Mutex<Vec<Box<T>>>`.
     Mutex,
-    /// One queue for all threads: first in, first out. A ring without a lock, with a compare-and-swap each way. It
-    /// grows while more objects are idle than ever before; in steady state it allocates nothing, with or without a
-    /// bound.
+    /// One queue for all threads: first in, first out. The queue is a ring without a lock, with a compare-and-swap each
+    /// way. It grows while more objects are idle than ever before. In steady state it allocates nothing, with or without
+    /// a bound.
     Queue,
-    /// A stack per thread, refilled and emptied by batches.
+    /// A stack per thread. It exchanges batches of objects with a depot that all threads share.
     #[default]
     Batched,
 }

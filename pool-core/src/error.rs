@@ -8,8 +8,8 @@ use core::fmt;
 use crate::config::{Backend, Recall, ResetOn};
 use crate::object::Refusal;
 
-/// A pool could not be built as configured. The message names the choices that disagree, as they were
-/// given, and what to change.
+/// A pool could not be built as configured. The message names the settings in conflict, their values, and what to
+/// change. `Debug` shows the message too, so `unwrap` and a `main` that returns the error print it.
 ///
 /// # Examples
 ///
@@ -22,7 +22,7 @@ use crate::object::Refusal;
 ///     "prefill 64 exceeds capacity 10: lower the prefill or raise the capacity",
 /// );
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
     kind: BuildErrorKind,
 }
@@ -147,27 +147,35 @@ impl fmt::Display for BuildError {
     }
 }
 
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BuildError")
+            .field(&format_args!("{self}"))
+            .finish()
+    }
+}
+
 impl Error for BuildError {}
 
 /// An object could not be acquired.
 ///
-/// With `std` it becomes an [`io::Error`](std::io::Error) of the kind that a caller of sockets expects: `TimedOut` of
-/// `Timeout`, `BrokenPipe` of `Closed`, `WouldBlock` of the others.
+/// With `std`, `?` converts it to an [`io::Error`](std::io::Error): `Timeout` to the kind `TimedOut`, `Closed` to
+/// `BrokenPipe`, and the others to `WouldBlock`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AcquireError {
-    /// No object is idle anywhere, thread caches included, and none may be made: the bound is
-    /// reached, or the call never makes one.
+    /// No object is idle anywhere, thread caches included, and none may be created: the bound is reached, or the call
+    /// never creates one. From an acquire of several objects: fewer are available than it asks for.
     Exhausted,
-    /// The time given passed before an object came back.
+    /// No object was released before the timeout.
     ///
-    /// In a pool that [tracks holders](crate::Builder::track_holders) the message says how many objects were out, and
-    /// where the first of them was acquired. The error itself is a plain value, so the message is about the latest
-    /// timeout of the thread that writes it.
+    /// In a pool that [tracks holders](crate::Builder::track_holders), the message says how many objects were in use,
+    /// and where the oldest of them was acquired. The error itself is a plain value, so the message describes the latest
+    /// timeout of the thread that formats it.
     Timeout,
     /// The pool was closed.
     Closed,
-    /// As many wait already as may: [`max_waiting`](crate::Builder::max_waiting).
+    /// The queue of waiters is full: see [`max_waiting`](crate::Builder::max_waiting).
     Saturated,
 }
 
@@ -194,7 +202,7 @@ impl fmt::Display for AcquireError {
 
 impl Error for AcquireError {}
 
-/// Objects were still in use when the time of [`Pool::wait_idle`](crate::Pool::wait_idle) was up.
+/// Objects were still in use at the timeout of [`Pool::wait_idle`](crate::Pool::wait_idle).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WaitIdleError {
     in_use: usize,

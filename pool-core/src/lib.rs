@@ -1,7 +1,7 @@
 //! Typed object pools for message loops that cannot afford the allocator.
 //!
-//! The derive generates the code that creates and resets a struct, a builder picks the backend, and a handle
-//! one word wide gives the object back when it drops:
+//! The derive generates the code that creates and resets a struct. A builder selects the backend. A handle, one
+//! word wide, returns the object to the pool when it is dropped:
 //!
 //! ```
 //! use pool_core::{Backend, Pool, Poolable};
@@ -9,7 +9,7 @@
 //! #[derive(Poolable)]
 //! struct Order {
 //!     id: u64,
-//!     symbol: String, // cleared on its way back; its memory stays
+//!     symbol: String, // cleared on release; its memory stays
 //!     #[poolable(default = 100)]
 //!     size: u32,
 //! }
@@ -22,7 +22,7 @@
 //! let mut order = pool.acquire();
 //! order.id = 7;
 //! order.symbol.push_str("AMZN");
-//! std::thread::spawn(move || drop(order)).join().unwrap(); // back in the pool, reset
+//! std::thread::spawn(move || drop(order)).join().unwrap(); // reset and released
 //!
 //! let order = pool.acquire();
 //! assert_eq!((order.id, order.symbol.as_str(), order.size), (0, "", 100));
@@ -31,12 +31,12 @@
 //!
 //! # Do you need a pool?
 //!
-//! Often not. An allocator takes 9 to 20 ns for a small object that a thread frees itself. A pool
-//! pays where objects are passed between threads, are costly to make (they own buffers), must be
-//! bounded, or where the allocator's worst case hurts. [`Backend::Heap`] is plain allocation behind
-//! the same API, chosen by a value: measure with it, and keep what is faster. Where one thread does
-//! everything, [`unsync::Pool`] is as cheap as a `Vec` of boxes; where objects live as long as each
-//! other, an arena is better than any pool.
+//! Often not. An allocator takes 9 to 20 ns for a small object that the same thread frees. A pool pays off for
+//! objects that are passed between threads, that are costly to create (they own buffers), or whose number must be
+//! bounded. It also pays off where the allocator's worst case is too slow. [`Backend::Heap`] allocates each object
+//! behind the same API, so it shows whether pooling helps at all. If one thread does everything,
+//! [`unsync::Pool`] is as cheap as a `Vec` of boxes. If all objects are dropped at the same time, an arena is better
+//! than any pool.
 //!
 //! # Which backend
 //!
@@ -44,60 +44,65 @@
 //! | --- | --- | --- | --- |
 //! | [`Batched`](Backend::Batched) | no lock, no atomic read-modify-write, no fence | exact | message loops; the default |
 //! | [`Mutex`](Backend::Mutex) | one uncontended lock each way | exact | few threads, little traffic |
-//! | [`Queue`](Backend::Queue) | a compare-and-swap each way, on shared lines | exact | first in, first out |
-//! | [`Heap`](Backend::Heap) | an allocation, a little more than `Box` | exact | the control; hunting for memory errors |
+//! | [`Queue`](Backend::Queue) | a compare-and-swap each way, on shared cache lines | exact | first in, first out |
+//! | [`Heap`](Backend::Heap) | an allocation, slightly more than `Box` | exact | a baseline; finding memory errors |
 //! | [`unsync`] | a push and a pop | exact | one thread |
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - **The bound is exact.** [`capacity`](Builder::capacity) counts every object alive, on every
-//!   backend, and [`Exhausted`](AcquireError::Exhausted) is returned only when no object is idle anywhere: the
-//!   pool finds objects in other threads' caches.
-//! - **Every object is destroyed exactly once**: handles may outlive the pool and the thread they came from.
-//! - **Steady state allocates nothing**, except for `Heap`.
-//! - **Hooks may do anything**: use the same pool, panic, take long. They run under no lock. If a hook panics,
-//!   the pool drops the object the hook was given and stays usable.
-//! - **What the types can forbid does not compile**: a double release, a use after it, a release into
-//!   another pool, a `T` on a thread where it may not be.
-//! - **An object is reset before another thread can acquire it**; the derive resets every field that its author
-//!   does not exempt.
+//! - **The bound is exact.** [`capacity`](Builder::capacity) counts every live object, idle ones included, on every
+//!   backend. At the bound [`Pool::acquire`] waits for a release, and [`Pool::try_acquire`] fails. It returns
+//!   [`Exhausted`](AcquireError::Exhausted) only when no object is idle anywhere: the pool also searches the caches of
+//!   other threads.
+//! - **Every object is destroyed exactly once.** A handle may outlive the pool and the thread that acquired it.
+//! - **Steady state allocates nothing**, except with `Heap`.
+//! - **Hooks may do anything**: use the same pool, panic, run for long. They run while no lock is held. If a hook
+//!   panics, the pool drops the object the hook was given and stays usable.
+//! - **Misuse that types can forbid does not compile**: a double release, a use after release, a release into another
+//!   pool, a `T` on a thread where it must not be.
+//! - **An object is reset before another thread can acquire it.** The derive resets every field, unless an attribute
+//!   exempts the field.
 //!
 //! # Costs
 //!
-//! A block is 16 bytes more than its object. A thread that uses a `Batched` pool keeps up to two batches
-//! of idle objects for itself (until another thread needs them), and 72 bytes for each object of a batch. A `Heap`
-//! pool counts in thread slots, with a bound as without, until the bound is near. The exact bound costs a hit nothing.
-//! When the pool runs dry it searches the caches, at the price of one barrier on every core, at most once in 64
-//! visits to the central lock.
+//! - A block is 16 bytes larger than its object.
+//! - In a `Batched` pool each thread caches up to two batches of idle objects, until another thread needs them. The
+//!   cache takes 72 bytes of memory for each object of a batch.
+//! - A `Heap` pool counts live objects in thread slots, with or without a bound. Near the bound its threads use the
+//!   central lock.
+//! - The exact bound costs a hit nothing. When the pool runs dry, it searches the caches. A search costs one barrier on
+//!   every core, and runs at most once in 64 visits to the central lock.
 //!
 //! # Safety
 //!
-//! The `unsafe` code is in the modules that say so at their head; each block says why it is sound and
-//! names the invariant that it rests on. ARCHITECTURE.md in the repository states the invariants and
-//! the protocol of the thread caches, which is checked by loom models of this code.
+//! Each module that contains `unsafe` code says so at its head. Each `unsafe` block says why it is sound, and names the
+//! invariant that it relies on. ARCHITECTURE.md in the repository states the invariants and the protocol of the thread
+//! caches. Loom models of this code check the protocol.
 //!
 //! # Features
 //!
-//! - `derive` (default): [`derive@Poolable`], at the price of building `syn`.
-//! - `std` (default): everything that threads share, the types of `std`, and panics that are caught.
-//!   Without it the crate needs `alloc` only, and is [`Poolable`] with its derive, [`Lifecycle`] and
-//!   [`unsync`]. A panic of a hook still costs no more than its object, but a panic while another unwinds
-//!   aborts.
-//! - `async`: `Pool::acquire_async`, for any executor. Adds no dependency.
-//! - `serde`: [`PoolConfig`], [`Backend`], [`Recall`] and [`ResetOn`] are read from and written to any format, with
-//!   errors that name the field; [`Stats`] and what handles hold are written. At the price of building
-//!   `serde` and its derive. (To read into an object of a pool: `T::deserialize_in_place`.)
-//! - `stable_deref_trait`: handles implement the traits of that crate, for `owning_ref`, `yoke` and their like.
-//! - `metrics`: `Pool::record_metrics` hands [`Stats`] to the recorder of the `metrics` facade when it
-//!   is called; nothing is counted as it happens, so a hit pays nothing.
+//! An item whose feature is off does not exist. Without `async`, for example, the compiler finds no `acquire_async` and
+//! may suggest `acquire`, which blocks the thread.
+//!
+//! - `derive` (default): [`derive@Poolable`]. Costs the build of `syn`.
+//! - `std` (default): every pool that threads share, [`Poolable`] for types of `std`, and hooks whose panics are
+//!   caught. Without it the crate needs `alloc` only, and contains [`Poolable`] with its derive, [`Lifecycle`] and
+//!   [`unsync`]. A hook that panics still costs only its object, but a panic during another panic aborts.
+//! - `async`: `Pool::acquire_async` and other futures, for any executor. Adds no dependency.
+//! - `serde`: [`PoolConfig`], [`Backend`], [`Recall`] and [`ResetOn`] can be serialized and deserialized; errors name
+//!   the field. [`Stats`] and handles can be serialized. To deserialize into an object of a pool, call
+//!   `T::deserialize_in_place`. Costs the build of `serde` and its derive.
+//! - `stable_deref_trait`: handles implement the traits of that crate, for `owning_ref`, `yoke` and similar crates.
+//! - `metrics`: `Pool::record_metrics` writes [`Stats`] to the recorder of the `metrics` facade when it is called.
+//!   Nothing is recorded between calls, so a hit pays nothing.
 //! - `allocator-api2`: `Memory::allocator` takes the memory of objects from any `Allocator` of that crate.
-//! - `tracing`: events of level `DEBUG` and target `pool_core` when a pool grows, recalls the caches of
-//!   its threads, is exhausted, is waited for, or is closed, with the pool's name as field `pool`. Events are
-//!   emitted while no lock is held, so a subscriber may use the same pool. Events caused by the subscriber itself
-//!   are suppressed. A hit emits nothing and pays nothing; a miss pays a load, the creation of an object another.
+//! - `tracing`: the pool emits an event of level `DEBUG` and target `pool_core` when it grows, recalls the caches of
+//!   its threads, is exhausted, is waited for, or is closed. The field `pool` is the pool's name. Events are emitted
+//!   while no lock is held, so a subscriber may use the same pool. Events caused by the subscriber itself are
+//!   suppressed. A hit emits nothing and pays nothing. A miss pays one load, and the creation of an object another.
 //! - `arrayvec`, `bytes`, `chrono`, `hashbrown`, `heapless`, `indexmap`, `rust_decimal`, `smallvec`, `uuid`:
-//!   [`Poolable`] for the types of the crate of that name, and [`MaxCapacity`] for those that grow, as the table
-//!   in [`poolable::impls`] says. At the price of building that crate, without its default features.
+//!   [`Poolable`] for the types of that crate, and [`MaxCapacity`] for those that grow. [`poolable::impls`] has a
+//!   table. Each costs the build of its crate, without its default features.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(unsafe_code)]

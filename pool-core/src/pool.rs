@@ -31,17 +31,17 @@ use crate::shared::{Fast, Miss, Shared, Taken, TakenMany, WeakRef};
 ///
 /// # Life
 ///
-/// The pool ends when its last `Pool` is dropped, on whatever thread: every idle object is dropped
-/// then, also in other threads' caches. Handles that are still out stay valid; each drops its object when it is
-/// dropped itself, and the last one frees the memory.
+/// The pool ends when its last `Pool` is dropped, on any thread. Then every idle object is dropped, those in other
+/// threads' caches included. Handles that are still in use stay valid. Each of them drops its object when it is dropped
+/// itself, and the last one frees the memory.
 ///
 /// # Forks
 ///
-/// A child of `fork` has its own copy of the pool, and may use it, whatever other threads of its parent
-/// were doing: before the fork every pool is stopped, which waits for calls that are under way to leave its locks
-/// and slots. In the child, threads that waited are forgotten, and tasks that wait are served. Objects that the
-/// parent's other threads held are in use there for ever, and count under the bound. The user's handlers for a fork
-/// (`pthread_atfork`) must not use a pool, and a signal handler must not fork: pools may be locked then.
+/// A child of `fork` has its own copy of the pool and may use it, whatever the other threads of its parent were doing.
+/// Before the fork every pool is stopped: the fork waits until calls that are under way have left the pool's locks and
+/// slots. In the child, waiting threads no longer exist, and waiting tasks are served. Objects that the parent's other
+/// threads held count as in use in the child for ever. Handlers for a fork (`pthread_atfork`) must not use a pool, and
+/// a signal handler must not fork, because pools may be locked then.
 ///
 /// # Examples
 ///
@@ -70,7 +70,7 @@ impl<T, L: Recycle<T> + ?Sized> UnwindSafe for Pool<T, L> {}
 impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for Pool<T, L> {}
 
 impl<T: Poolable> Pool<T> {
-    /// A pool with every choice at its default: [`Backend::Batched`], no bound, nothing made yet.
+    /// A pool with default settings: [`Backend::Batched`], no bound, and no object created yet.
     #[must_use]
     pub fn new() -> Self {
         let config = Config::default();
@@ -78,7 +78,7 @@ impl<T: Poolable> Pool<T> {
         Pool::from_config((config, Chunks::new()), Derived, fast)
     }
 
-    /// Chooses backend, bound and the rest.
+    /// Starts to configure a pool: its backend, its bound and more.
     pub fn builder() -> Builder<T> {
         Builder::new(Derived)
     }
@@ -91,9 +91,11 @@ impl<T: Poolable> Default for Pool<T> {
 }
 
 impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
-    /// Like [`builder`](Pool::builder), for a type that is not [`Poolable`]: `create`
-    /// makes a fresh object, `reset` puts a used one back to that state. For a pool whose type has to be written down,
-    /// in a `static` or a field, see [`FnPool`].
+    /// Like [`builder`](Pool::builder), for a type that is not [`Poolable`]. `create` makes a fresh object, and `reset`
+    /// returns a used one to that state.
+    ///
+    /// The two closures are a part of the pool's type, so write `Pool::builder_with` or `Pool::<T, _>::builder_with`.
+    /// For a pool whose type has to be written down, in a `static` or a field, see [`FnPool`].
     ///
     /// # Examples
     ///
@@ -113,8 +115,8 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 
 /// A pool of a type that is not [`Poolable`], whose own type can be written down.
 ///
-/// The lifecycle is a part of a pool's type, and closures have no name. Functions, and closures that capture nothing,
-/// become `fn` pointers, which have one:
+/// The lifecycle is a part of a pool's type, and the type of a closure has no name. Functions, and closures that
+/// capture nothing, become `fn` pointers, whose type has a name:
 ///
 /// ```
 /// use pool_core::FnPool;
@@ -136,7 +138,7 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 /// # Ok::<(), pool_core::BuildError>(())
 /// ```
 ///
-/// A hook that captures goes into a box, at the price of a virtual call, as that of a pointer is:
+/// A hook that captures something goes into a box. It then costs a virtual call, as an `fn` pointer does:
 ///
 /// ```
 /// use pool_core::{Hooks, Lifecycle, Pool};
@@ -168,16 +170,15 @@ pub type FnPool<T> = Pool<T, FnHooks<T>>;
 pub type FnPooled<T> = Pooled<T, FnHooks<T>>;
 
 impl<T> FnPool<T> {
-    /// Like [`builder_with`](Pool::builder_with), of functions or of closures that capture nothing, without a cast: see
-    /// [`FnPool`].
+    /// Like [`builder_with`](Pool::builder_with), for functions or for closures that capture nothing: see [`FnPool`].
     pub fn builder_fn(create: fn() -> T, reset: fn(&mut T)) -> Builder<T, FnHooks<T>> {
         Pool::builder_with(create, reset)
     }
 }
 
 impl<T, R: Fn(&mut T)> Pool<T, WithoutCreate<R>> {
-    /// Like [`builder`](Pool::builder), for a pool that makes no objects itself: it has [`entry`](Self::entry) and
-    /// its like, and no `acquire`. `reset` puts a used object back to the state that its next user expects.
+    /// Like [`builder`](Pool::builder), for a pool that creates no objects itself. It has [`entry`](Self::entry) and
+    /// its variants, and no `acquire`. `reset` returns a used object to the state that its next user expects.
     ///
     /// # Examples
     ///
@@ -218,19 +219,19 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// Takes an idle object, or makes one; at the bound, waits for one to come back. Waiting threads and tasks are
-    /// served first in, first out.
+    /// Takes an idle object, or creates one. At the bound, the thread waits until an object is released. Waiting
+    /// threads and tasks are served first in, first out.
     ///
-    /// Costs no lock, no atomic read-modify-write and no fence when the backend is
-    /// [`Batched`](Backend::Batched) and the thread's cache has an object; a visit to the depot, under
-    /// a lock, once per batch otherwise.
+    /// With [`Batched`](Backend::Batched), a hit in the thread's cache costs no lock, no atomic read-modify-write and
+    /// no fence. Once per batch the thread visits the depot, under a lock.
     ///
-    /// With [`ResetOn::Acquire`], an idle object found not reusable is made anew in place, so the caller keeps its
-    /// turn. An object that was never acquired is not reset.
+    /// With [`ResetOn::Acquire`], an idle object that turns out not to be reusable is created anew in place, so the
+    /// caller keeps its turn. An object that was never acquired is not reset.
     ///
     /// # Panics
     ///
-    /// If the pool was [closed](Self::close), or has [as many waiters as it may](Builder::max_waiting). If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
+    /// If the pool was [closed](Self::close), or its [queue of waiters is full](Builder::max_waiting). If a hook
+    /// panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then the object is dropped and its
     /// permit returned.
     #[must_use = "an object that is not used goes back to the pool at once"]
     #[inline]
@@ -245,15 +246,17 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn refuse(&self, error: AcquireError) -> ! {
-        let name = self
+    fn refuse(&self, call: &str, error: AcquireError) -> ! {
+        let pool = self
             .name()
-            .map_or(String::new(), |name| format!(" {name:?}"));
+            .map_or("a pool".into(), |name| format!("pool {name:?}"));
         let reason = match error {
-            AcquireError::Closed => "which is closed; use `try_acquire`",
-            _ => "whose queue of waiters is full; use `acquire_timeout`",
+            AcquireError::Closed => "which is closed",
+            _ => "whose queue of waiters is full",
         };
-        panic!("acquire from pool{name}, {reason} where that can happen");
+        panic!(
+            "{call} from {pool}, {reason}: use `try_{call}` or `{call}_timeout`, which return an error instead"
+        );
     }
 
     #[cold]
@@ -262,21 +265,21 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     fn acquire_slow_or_panic(&self, missed: Miss<'_>) -> Pooled<T, L> {
         match self.entry_slow(missed, Wait::Forever, Location::caller()) {
             Ok(entry) => entry.or_create(),
-            Err(error) => self.refuse(error),
+            Err(error) => self.refuse("acquire", error),
         }
     }
 
-    /// Takes an idle object, or makes one if the bound allows. Never waits for one to come back.
+    /// Takes an idle object, or creates one if the bound allows. Never waits.
     ///
     /// # Errors
     ///
-    /// [`Exhausted`](AcquireError::Exhausted) if no object is idle anywhere, in the caches of other
-    /// threads included, and the bound is reached; [`Closed`](AcquireError::Closed).
+    /// [`Exhausted`](AcquireError::Exhausted) if the bound is reached and no object is idle anywhere, the caches of
+    /// other threads included; [`Closed`](AcquireError::Closed).
     ///
     /// # Panics
     ///
-    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
-    /// permit returned.
+    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then the object is dropped
+    /// and its permit returned.
     #[inline]
     #[track_caller]
     pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
@@ -288,10 +291,10 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 }
 
 impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
-    /// Takes an idle object. Never makes one, never waits.
+    /// Takes an idle object. Never creates one, and never waits.
     ///
-    /// With [`ResetOn::Acquire`], an idle object found not reusable is discarded, and another is looked for. (The other
-    /// acquires make it anew in place.)
+    /// With [`ResetOn::Acquire`], an idle object that turns out not to be reusable is discarded, and the search goes
+    /// on. (The other acquires create it anew in place.)
     ///
     /// # Errors
     ///
@@ -300,7 +303,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. Then the object is dropped and its permit
     /// returned.
     #[inline]
     #[track_caller]
@@ -313,10 +316,10 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// As [`acquire`](Self::acquire), waiting no longer than `timeout`.
+    /// Like [`acquire`](Self::acquire), but waits no longer than `timeout`.
     ///
-    /// An object that comes back just as the time is up is either acquired or passed on, never
-    /// lost. A `timeout` beyond what the clock can count waits for ever.
+    /// An object that is released just as the time is up is either acquired or passed on, and never lost. A `timeout`
+    /// beyond the range of the clock waits for ever.
     ///
     /// # Errors
     ///
@@ -324,8 +327,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
-    /// permit returned.
+    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then the object is dropped
+    /// and its permit returned.
     #[inline]
     #[track_caller]
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Pooled<T, L>, AcquireError> {
@@ -357,10 +360,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 }
 
 impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
-    /// An idle object, or a place for one that the caller makes: at the bound, waits for either as
-    /// [`acquire`](Pool::acquire) does, in the same queue.
+    /// Returns an idle object, or a vacant entry that the caller fills with an object. At the bound, the thread waits
+    /// for either as [`acquire`](Pool::acquire) does, in the same queue.
     ///
-    /// With [`ResetOn::Acquire`], an idle object found not reusable is dropped, and its place is what is returned.
+    /// With [`ResetOn::Acquire`], an idle object that turns out not to be reusable is dropped, and its vacant entry is
+    /// returned.
     ///
     /// # Errors
     ///
@@ -368,14 +372,14 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. Then the object is dropped and its permit
     /// returned.
     #[track_caller]
     pub fn entry(&self) -> Result<Entry<T, L>, AcquireError> {
         self.entry_for(Location::caller())
     }
 
-    /// As [`entry`](Self::entry), without waiting.
+    /// Like [`entry`](Self::entry), but never waits.
     ///
     /// # Errors
     ///
@@ -390,8 +394,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.entry_with(Wait::Never, Location::caller())
     }
 
-    /// As [`entry`](Self::entry), waiting no longer than `timeout`. (What the caller takes to make the object does
-    /// not count.)
+    /// Like [`entry`](Self::entry), but waits no longer than `timeout`. (The time in which the caller creates the
+    /// object does not count.)
     ///
     /// # Errors
     ///
@@ -417,7 +421,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// As [`entry`](Self::entry), as a future: see [`acquire_async`](Pool::acquire_async).
+    /// Like [`entry`](Self::entry), as a future: see [`acquire_async`](Pool::acquire_async).
     ///
     /// Requires feature `async`.
     ///
@@ -522,14 +526,14 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// Acquires an object as [`acquire`](Self::acquire) does, as a future: at the bound the task waits,
-    /// in one queue with threads that wait, and the thread goes on with other tasks.
+    /// Like [`acquire`](Self::acquire), as a future. At the bound the task waits, in the same queue as waiting threads,
+    /// and its thread can run other tasks.
     ///
     /// Requires feature `async`.
     ///
-    /// The future works with any executor: it needs no timer and no thread. Dropped before it is ready, it leaves
-    /// the queue; an object that it had been granted meanwhile is passed on to the next waiter. A future that was
-    /// served and is not polled keeps its object, and [`in_use`](Self::in_use) counts it.
+    /// The future works with any executor: it needs no timer and no thread. If it is dropped before it is ready, it
+    /// leaves the queue, and an object that it was already granted goes to the next waiter. A future that was granted
+    /// an object and is not polled keeps the object, and [`in_use`](Self::in_use) counts it.
     ///
     /// # Errors
     ///
@@ -589,16 +593,18 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// Acquires `n` objects at once: idle objects in one visit to the thread's cache if it has as many, in one
-    /// to the depot if not; missing objects are made. At the bound, the call waits until `n` can be had together, in
-    /// one queue with the other waiters: while it is first it collects what comes back, so it is not starved, and the
-    /// waiters behind it wait until it has all.
+    /// Acquires `n` objects at once. It takes idle objects in one visit to the thread's cache, or to the depot if the
+    /// cache has too few, and creates the missing ones.
+    ///
+    /// At the bound, the call waits until all `n` objects are available, in the same queue as other waiters. The head
+    /// of the queue collects released objects, so the call does not starve. The waiters behind it wait until it has
+    /// all.
     ///
     /// # Panics
     ///
-    /// If `n` exceeds the capacity, the pool was [closed](Self::close), or has [as many
-    /// waiters as it may](Builder::max_waiting). If a hook panics: `create`, or with
-    /// [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then, and the others go back.
+    /// If `n` exceeds the capacity, the pool was [closed](Self::close), or its [queue of waiters is
+    /// full](Builder::max_waiting). If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`.
+    /// Then its object is dropped, and the others return to the pool.
     #[must_use = "objects that are not used go back to the pool at once"]
     #[track_caller]
     #[inline]
@@ -622,7 +628,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
                 Err(AcquireError::Exhausted) => {
                     never_to_be_had(n, self.capacity().unwrap_or(usize::MAX))
                 }
-                Err(error) => self.refuse(error),
+                Err(error) => self.refuse("acquire_many", error),
             },
         }
     }
@@ -633,17 +639,17 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         self.shared.pop_many_hit(n).map(Burst::new)
     }
 
-    /// Acquires `n` objects at once, or none: as [`acquire_many`](Self::acquire_many), without waiting.
+    /// Like [`acquire_many`](Self::acquire_many), but never waits: acquires all `n` objects or none.
     ///
     /// # Errors
     ///
-    /// [`Exhausted`](AcquireError::Exhausted) if fewer are idle, all caches included, and the bound
-    /// does not allow to make the rest; [`Closed`](AcquireError::Closed).
+    /// [`Exhausted`](AcquireError::Exhausted) if fewer are idle, all caches included, and the bound does not allow the
+    /// pool to create the rest; [`Closed`](AcquireError::Closed).
     ///
     /// # Panics
     ///
-    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Its object is dropped then,
-    /// and the others go back. If `n`, in a pool without a bound, exceeds the address space.
+    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then its object is dropped,
+    /// and the others return to the pool. If `n`, in a pool without a bound, exceeds the address space.
     #[track_caller]
     pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
         self.try_acquire_many_for(n, Location::caller())
@@ -656,8 +662,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// As [`acquire_many`](Self::acquire_many), waiting no longer than `timeout`. All or nothing: what was collected
-    /// when the time is up goes to the next waiter.
+    /// Like [`acquire_many`](Self::acquire_many), but waits no longer than `timeout`. Acquires all `n` objects or none:
+    /// if the time is up, the objects collected so far go to the next waiter.
     ///
     /// # Errors
     ///
@@ -682,8 +688,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// As [`acquire_many`](Self::acquire_many), as a future: see [`acquire_async`](Self::acquire_async). Tasks that
-    /// need several objects get them so, and not one after the other, while they could wait for each other.
+    /// Like [`acquire_many`](Self::acquire_many), as a future: see [`acquire_async`](Self::acquire_async). Tasks that
+    /// acquire several objects one after the other can deadlock. This call cannot.
     ///
     /// Requires feature `async`.
     ///
@@ -782,11 +788,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 }
 
 impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
-    /// Adopts a value made elsewhere, as if the pool had made it.
+    /// Adds a value that was created elsewhere, as if the pool had created it.
     ///
     /// # Errors
     ///
-    /// Gives the value back at the bound and on a closed pool.
+    /// At the bound and on a closed pool. The error contains the value.
     ///
     /// # Examples
     ///
@@ -815,23 +821,23 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// Makes objects until `n` are idle where any thread finds them, so that the next `n`
-    /// acquires make none. Objects in use do not count, nor do those in the caches of other threads, which are
-    /// left alone: this interrupts no thread. (But a [`Queue`](Backend::Queue) that has to grow for them does, once.)
+    /// Creates objects until `n` are idle where every thread finds them, so that the next `n` acquires create none.
+    /// Objects in use do not count. Objects in the caches of other threads do not count either, and stay there: this
+    /// interrupts no thread. (But a [`Queue`](Backend::Queue) that has to grow for the objects does, once.)
     ///
-    /// Returns how many are idle now, all caches included: fewer than `n` only if the bound or `max_idle` does
-    /// not allow as many, or the pool is closed. Where the bound leaves no room because other threads cache the
-    /// objects, it makes none, and those stay where they are; [`trim(usize::MAX)`](Self::trim) brings them to where any
-    /// thread finds them. Where `max_idle` is near, a cache in use counts as full.
+    /// Returns how many objects are idle now, all caches included. This is less than `n` only if the bound or
+    /// `max_idle` does not allow `n`, or the pool is closed. If the bound leaves no room because other threads cache
+    /// the objects, no object is created; [`trim(usize::MAX)`](Self::trim) moves cached objects to the depot. Near
+    /// `max_idle`, a cache in use counts as full.
     ///
-    /// In a [`Batched`](Backend::Batched) pool the first thread to acquire takes a batch of them into
-    /// its cache; for several threads, reserve a batch more for each.
+    /// In a [`Batched`](Backend::Batched) pool the first thread that acquires takes a batch into its cache. For several
+    /// threads, reserve one more batch for each.
     ///
-    /// A [`Heap`](Backend::Heap) pool keeps nothing idle, and makes nothing here.
+    /// A [`Heap`](Backend::Heap) pool keeps nothing idle, so this creates nothing.
     ///
     /// # Panics
     ///
-    /// If making an object does; objects made before stay. If `n` objects exceed the address space.
+    /// If creating an object panics. Objects created before stay. If `n` objects exceed the address space.
     pub fn reserve(&self, n: usize) -> usize {
         let config = &self.shared.config;
         if config.backend == Backend::Heap {
@@ -869,17 +875,17 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         Some(object)
     }
 
-    /// Readies the calling thread: after this its acquires and drops, of up to a batch of objects held at a time,
-    /// ask for no memory and touch none for the first time. For a thread that is about to take its first message.
+    /// Prepares the calling thread before its first message. Afterwards, while the thread holds up to a batch of
+    /// objects at a time, its acquires and drops allocate no memory and touch none for the first time.
     ///
-    /// The thread has its cache then, with a batch of objects in it, taken from where any thread finds them or made,
-    /// as far as the bound and `max_idle` allow. Where threads have no cache of objects, as many are idle for all
-    /// (at least: see [`reserve`](Self::reserve)). A [`Heap`](Backend::Heap) pool still asks the allocator for each
-    /// object. Interrupts no thread. To call it again costs a visit to the central lock.
+    /// The call sets up the thread's cache and fills it with a batch of objects, as far as the bound and `max_idle`
+    /// allow. It takes them from the depot or creates them. If the backend has no thread caches, it makes sure that a
+    /// batch is idle for all threads, as [`reserve`](Self::reserve) does. A [`Heap`](Backend::Heap) pool still asks the
+    /// allocator for each object. The call interrupts no thread. A second call costs a visit to the central lock.
     ///
     /// # Panics
     ///
-    /// If making an object does; objects made before stay.
+    /// If creating an object panics. Objects created before stay.
     ///
     /// # Examples
     ///
@@ -914,51 +920,51 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 }
 
 impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
-    /// Puts what the calling thread caches into the depot, where other threads find it: for a
-    /// thread that is about to be quiet for long. Costs one visit to the depot.
+    /// Moves the objects in the calling thread's cache to the depot, where every thread finds them. Call it before the
+    /// thread goes quiet. Costs one visit to the depot.
     pub fn flush(&self) {
         self.shared.flush();
     }
 
-    /// Drops idle objects until at most `keep` are left, the longest idle first (batch by
-    /// batch, where the backend has batches). Thread caches are emptied into the depot.
+    /// Drops idle objects until at most `keep` are left, the longest idle first (batch by batch, if the backend has
+    /// batches). Thread caches are emptied into the depot.
     ///
-    /// Memory goes back to the allocator chunk by chunk (see [`grow_by`](Builder::grow_by)): a chunk
-    /// stays as long as one object in it does, idle or in use. Costs a walk over the memory of objects
-    /// that are no more.
+    /// Memory returns to the allocator by the chunk (see [`grow_by`](Builder::grow_by)). A chunk stays while one object
+    /// in it is alive, idle or in use. Costs a walk over the memory of dropped objects.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` does, after all of them were dropped.
+    /// If the drop of a `T` panics. All of them are dropped first.
     pub fn trim(&self, keep: usize) {
         self.shared.trim(TrimTarget::AtMost(keep));
     }
 
-    /// Drops objects that were not needed for `age`: [`trim_by`](Self::trim_by) with a policy of just
-    /// that, now. Returns how many. To be called more often than each `age`, from a timer of the caller.
+    /// Drops objects that were not needed for `age`, and returns how many. This is [`trim_by`](Self::trim_by) with
+    /// [`TrimPolicy::idle_for(age)`](TrimPolicy::idle_for) and the time now. Call it from a timer, more often than once
+    /// per `age`.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` does, after all of them were dropped.
+    /// If the drop of a `T` panics. All of them are dropped first.
     pub fn trim_idle_for(&self, age: Duration) -> usize {
         self.trim_by(&TrimPolicy::idle_for(age), Instant::now())
     }
 
-    /// Trims by a policy: when the period of its age is over, drops as many idle objects as were not needed at any
-    /// time in it, and memory as [`trim`](Self::trim) does; else does nothing
-    /// but look at `now`. Returns how many objects were dropped.
+    /// Trims by a policy, and returns how many objects were dropped. A call does nothing until the period, as long as
+    /// the policy's age, is over. Then it drops as many idle objects as were not needed at any time in the period. It
+    /// selects them and frees memory as [`trim`](Self::trim) does.
     ///
-    /// A pool has one period, for all callers. The first call begins it, and each that finds it
-    /// over begins the next: an object is dropped between one and two ages after it was last needed, if
-    /// calls are frequent. What counts is how many are needed at a time, not which: they are dropped as
-    /// `trim` drops them, and a first-in-first-out [`Queue`](Backend::Queue) shrinks though each of its
-    /// objects is used in turn. What threads have in their caches counts as needed; the end of a period
-    /// empties the caches into the depot, as `trim` does, so objects of a quiet thread are found in the
-    /// next one.
+    /// A pool has one period, for all callers. The first call begins it. Each call that finds it over begins the next.
+    /// So if calls are frequent, an object is dropped between one and two ages after it was last needed.
+    ///
+    /// The pool counts how many objects are needed at a time, not which. So a first-in-first-out
+    /// [`Queue`](Backend::Queue) shrinks although each of its objects is used in turn. Objects in thread caches count
+    /// as needed. The end of a period empties the caches into the depot, as `trim` does, so the objects of a quiet
+    /// thread do not count as needed in the next period.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` does, after all of them were dropped.
+    /// If the drop of a `T` panics. All of them are dropped first.
     pub fn trim_by(&self, policy: &TrimPolicy, now: Instant) -> usize {
         match self.shared.end_period(policy, now) {
             Some(target) => self.shared.trim(target),
@@ -966,23 +972,20 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// Drops the idle objects for which `keep` says `false`; gives how many. Each object that is idle all the while
-    /// is looked at once, wherever it is: threads' caches are emptied into the depot, and stay empty for as long as this
-    /// takes.
+    /// Drops the idle objects for which `keep` returns `false`, and returns how many. `keep` sees each object once that
+    /// stays idle during the call. Thread caches are emptied into the depot, and stay empty until the call returns.
     ///
-    /// Objects that are being looked at count as in use. They are taken out in steps of an eighth of those that are left
-    /// (but one at least, and at most 256), so that others can be acquired meanwhile; one that is acquired before its
-    /// turn comes is not looked at. With [`ResetOn::Acquire`] an object is not reset yet. `keep` may use
-    /// the pool, but must not wait for the very objects that it is looking at. Memory is freed as by
-    /// [`trim`](Self::trim).
+    /// The call takes out an eighth of the remaining objects at a time, but at least 1 and at most 256, so that others
+    /// can be acquired meanwhile. The objects that it has taken out count as in use. `keep` does not see an object that
+    /// is acquired before its turn. With [`ResetOn::Acquire`], `keep` sees objects before their reset. `keep` may use
+    /// the pool, but must not wait for objects that the call has taken out. Memory is freed as by [`trim`](Self::trim).
     ///
-    /// An object that was kept is dropped nevertheless, and counted, if the pool was closed meanwhile or is at
-    /// `max_idle` by then.
+    /// If the pool is closed meanwhile, or reaches `max_idle`, an object for which `keep` returned `true` is dropped
+    /// and counted too.
     ///
     /// # Panics
     ///
-    /// If `keep` or the drop of a `T` does, after all objects were looked at. The object of a `keep` that panics
-    /// is dropped.
+    /// If `keep` or the drop of a `T` panics, after all objects were visited. An object whose `keep` panics is dropped.
     ///
     /// # Examples
     ///
@@ -1002,8 +1005,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.retain(keep)
     }
 
-    /// Takes out every object that is idle now, thread caches included. They leave the pool as they
-    /// are, without a reset. Objects left in the iterator are dropped with it.
+    /// Removes every idle object, thread caches included, and returns them without a reset. Objects left in the
+    /// iterator are dropped with it.
     ///
     /// # Examples
     ///
@@ -1022,13 +1025,13 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// Closes the pool for good: later acquires fail, waiters are woken with
-    /// [`Closed`](AcquireError::Closed), idle objects are dropped now and objects in use when they
-    /// come back. Closing again does nothing.
+    /// Closes the pool for good. Later acquires fail, and waiters get [`Closed`](AcquireError::Closed). Idle objects
+    /// are dropped now, and objects in use when they are released; their handles stay valid until then. Closing again
+    /// does nothing.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` does, after all idle objects were dropped.
+    /// If the drop of a `T` panics. All idle objects are dropped first.
     pub fn close(&self) {
         self.shared.close(false);
     }
@@ -1039,19 +1042,19 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.is_closed()
     }
 
-    /// Waits until no object is in use, wherever the last one comes back; without polling, and no longer than
-    /// `timeout`. After [`close`](Self::close), a shutdown.
+    /// Waits until no object is in use, without polling, and no longer than `timeout`. `None` waits for ever. After
+    /// [`close`](Self::close) this completes a shutdown.
     ///
-    /// In use is what [`in_use`](Self::in_use) counts. Others may acquire meanwhile, and after it: it says that
-    /// there was a moment, during the call, at which all were back. While somebody waits for that, every release
-    /// takes the central lock, and so does each acquire of a thread that has nothing in its cache.
+    /// [`in_use`](Self::in_use) says what counts as in use. Unless the pool is closed, other threads may acquire
+    /// meanwhile and afterwards: the call returns if there was a moment at which no object was in use. During the wait,
+    /// every release takes the central lock, and so does each acquire of a thread whose cache is empty.
     ///
-    /// A thread that holds an object itself waits for ever, without a `timeout`. A `timeout` beyond what the clock can
-    /// count is none.
+    /// A thread that holds an object itself waits until the timeout. A `timeout` beyond the range of the clock waits
+    /// for ever.
     ///
     /// # Errors
     ///
-    /// [`WaitIdleError`] once the time is up; it says how many are still out.
+    /// [`WaitIdleError`] at the timeout. It says how many objects are still in use.
     ///
     /// # Examples
     ///
@@ -1075,7 +1078,8 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         (self.shared.wait_idle(deadline)).map_err(WaitIdleError::new)
     }
 
-    /// [`wait_idle`](Self::wait_idle) as a future, for any executor. Dropped, it waits no more.
+    /// Like [`wait_idle`](Self::wait_idle), as a future for any executor. It has no timeout: use the executor's, and
+    /// then [`in_use`](Self::in_use) says how many objects are still in use. A dropped future leaves nothing behind.
     ///
     /// Requires feature `async`.
     ///
@@ -1107,8 +1111,9 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.cancel_idle(waiter);
     }
 
-    /// A handle that does not keep the pool open, as [`Arc::downgrade`](std::sync::Arc::downgrade) gives: for a timer
-    /// that trims it, a registry, or an object that knows its pool. Takes the central lock for a moment.
+    /// Returns a handle that does not keep the pool open, as [`Arc::downgrade`](std::sync::Arc::downgrade) does. Use it
+    /// for a timer that trims the pool, for a registry, or in an object that refers to its own pool. Takes the central
+    /// lock for a moment.
     ///
     /// # Examples
     ///
@@ -1128,14 +1133,14 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// Whether both are handles of one pool.
+    /// Whether both handles refer to the same pool.
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         self.shared.as_ptr() == other.shared.as_ptr()
     }
 
-    /// The counts of the pool; see [`Stats`]. Takes the central lock for a moment that grows with
-    /// the number of threads that use the pool.
+    /// The counts of the pool; see [`Stats`]. Takes the central lock, for a time that grows with the number of threads
+    /// that use the pool.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let counts = self.shared.counts();
@@ -1159,13 +1164,13 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// Where each object in use was acquired, and when: the oldest first. Empty, unless the pool
+    /// Where and when each object in use was acquired, the oldest first. Empty unless the pool
     /// [tracks its holders](Builder::track_holders).
     ///
-    /// An object in use is one in a handle, however the handle was passed on or shared, and a [place](crate::VacantEntry)
-    /// or a `create` for one; the place is that of the call that acquired it, of a future that of the call that made the
-    /// future. An object that was forgotten with its handle is in it for ever; one that was detached or leaked is not.
-    /// Takes a lock and allocates a list.
+    /// The list has each object that a handle owns, wherever the handle was sent or shared, each [vacant
+    /// entry](crate::VacantEntry), and each object that is being created. The location is that of the call that
+    /// acquired the object or created the future. An object whose handle was forgotten stays in the list for ever. An
+    /// object that was detached or leaked is not in it. Takes a lock and allocates a list.
     ///
     /// # Examples
     ///
@@ -1186,28 +1191,28 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.holders().unwrap_or_default()
     }
 
-    /// The bound on objects alive, idle ones included; `None` if there is none. Takes the central lock for a
-    /// moment.
+    /// The bound on live objects, idle ones included; `None` if there is none. Takes the central lock for a moment.
     #[must_use]
     pub fn capacity(&self) -> Option<usize> {
         self.shared.capacity()
     }
 
-    /// Changes the [`capacity`](Self::capacity), at once; `None` for no bound.
+    /// Changes the [`capacity`](Self::capacity) at once. `None` removes the bound.
     ///
-    /// With a larger one waiters are served. With a smaller one, even than what is out, idle objects are dropped now,
-    /// the longest idle first, and then those that come back, until it holds. Meanwhile nothing is made, waiters wait
-    /// on, and each release takes the central lock. After it the pool is as fast as before. While it is lowered some objects
-    /// more than needed may be dropped, if several threads give back at the same time.
+    /// A larger capacity serves waiters. With a smaller one, idle objects are dropped now, the longest idle first. If
+    /// more objects are in use than the capacity allows, released objects are dropped too, until it holds. Until then
+    /// no object is created, waiters go on waiting, and each release takes the central lock. Afterwards the pool is as
+    /// fast as before. If several threads release at the same time, a few more objects than necessary may be dropped.
     ///
-    /// A pool with capacity 0 is paused: who acquires waits until it is raised. A wait for several objects at once that are
-    /// more than the new capacity ends as asking for them would have: [`acquire_many`](Self::acquire_many) panics.
+    /// Capacity 0 pauses the pool: an acquire waits until the capacity is raised. A waiting call for several objects,
+    /// more than the new capacity, ends at once: [`acquire_many`](Self::acquire_many) panics, and its variants return
+    /// an error.
     ///
-    /// The size of batches stays as it was chosen when the pool was built.
+    /// The batch size stays as it was when the pool was built.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` does, after all of them were dropped.
+    /// If the drop of a `T` panics. All of them are dropped first.
     ///
     /// # Examples
     ///
@@ -1227,14 +1232,14 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.set_capacity(capacity);
     }
 
-    /// Objects waiting to be acquired, thread caches included; see [`Stats::idle`].
+    /// The number of idle objects, thread caches included; see [`Stats::idle`].
     #[must_use]
     pub fn idle(&self) -> usize {
         self.shared.counts().idle
     }
 
-    /// Objects out in handles, and objects granted to waiters that have not come for them yet; see
-    /// [`Stats::in_use`]. 0 says that every handle was dropped.
+    /// The number of objects in use: those that handles own, and those granted to waiters that have not taken them yet;
+    /// see [`Stats::in_use`]. 0 means that every handle was dropped.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.stats().in_use
@@ -1259,7 +1264,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// The lifecycle that makes and resets the objects.
+    /// The lifecycle that creates and resets the objects.
     #[must_use]
     pub fn lifecycle(&self) -> &L {
         &self.shared.hooks
@@ -1317,9 +1322,10 @@ impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Pool<T, L> {
     }
 }
 
-/// A handle of a pool that does not keep it open; from [`Pool::downgrade`]. The pool ends with its last [`Pool`] all
-/// the same; the memory of the pool itself stays until the last `WeakPool` is gone. Cloning and dropping one takes the
-/// central lock for a moment.
+/// A handle that does not keep its pool open. [`Pool::downgrade`] returns one.
+///
+/// The pool ends when its last [`Pool`] is dropped, but the memory of the pool itself stays until the last `WeakPool`
+/// is dropped. Cloning and dropping a `WeakPool` takes the central lock for a moment.
 pub struct WeakPool<T, L: Recycle<T> + ?Sized = Derived> {
     shared: WeakRef<T, L>,
 }
@@ -1328,7 +1334,7 @@ impl<T, L: Recycle<T> + ?Sized> UnwindSafe for WeakPool<T, L> {}
 impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for WeakPool<T, L> {}
 
 impl<T, L: Recycle<T> + ?Sized> WeakPool<T, L> {
-    /// The pool; `None` once its last [`Pool`] is gone.
+    /// The pool. `None` once its last [`Pool`] has been dropped.
     #[must_use]
     pub fn upgrade(&self) -> Option<Pool<T, L>> {
         self.shared.upgrade().map(Pool::from_shared)

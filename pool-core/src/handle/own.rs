@@ -23,8 +23,8 @@ macro_rules! own_object {
                 this.acquired.into_object()
             }
 
-            /// Takes the object out of the pool: moves it to the caller, as it is. Its memory is used for
-            /// the next object that the pool makes, its place under the bound is free at once.
+            /// Moves the object out of the pool to the caller, without a reset. The pool may create another in its
+            /// place at once, and uses its memory for that.
             ///
             /// # Examples
             ///
@@ -44,55 +44,55 @@ macro_rules! own_object {
                 this.acquired.take_out().detach()
             }
 
-            /// Drops the object instead of giving it back, without a reset: for an object that is known to be
-            /// broken. Counts as [`discarded`](crate::Stats::discarded).
+            /// Drops the object instead of returning it to the pool, without a reset. This is for an object that is
+            /// known to be broken, and counts as [`discarded`](crate::Stats::discarded).
             ///
             /// # Panics
             ///
-            /// If the drop of `T` does; the place under the bound is given back all the same.
+            /// If the drop of `T` panics. The permit of the object is returned nevertheless.
             pub fn discard(this: Self) {
                 this.acquired.take_out().discard();
             }
 
-            /// Gives the address of the object, and with it the duty to make a handle of it again with
-            /// [`from_raw`](Self::from_raw): for passing an object through foreign code.
+            /// Converts the handle into the address of its object, to pass the object through foreign code. The
+            /// caller has to convert it back with [`from_raw`](Self::from_raw), or the object is leaked.
             #[must_use = "the object is leaked unless a handle is made of it again"]
             pub fn into_raw(this: Self) -> *mut T {
                 Self::into_object(this).into_raw()
             }
 
-            /// Makes a handle again of what [`into_raw`](Self::into_raw) gave.
+            /// Converts what [`into_raw`](Self::into_raw) returned back into a handle.
             ///
             /// # Safety
             ///
             /// `object` came from `into_raw` of a handle of this type, and this is called once for it: two
-            /// handles of one object would both give it back. A reference to the object can be cast to the same
-            /// address and is not enough: a handle also needs the memory before the object.
+            /// handles of one object would both release it. A reference to the object, cast to a pointer, is not
+            /// enough: a handle also needs the memory before the object.
             #[must_use]
             pub unsafe fn from_raw(object: *mut T) -> Self {
                 // SAFETY: by contract given up by `into_raw`, and taken up once.
                 Self::new(unsafe { Object::from_raw(object) })
             }
 
-            /// The address of the object. It stays the same until the handle is dropped or taken apart, wherever
-            /// the handle is moved. May be read through while the handle lives and nothing changes the object.
+            /// The address of the object. It stays the same until the handle is dropped or converted, wherever the
+            /// handle is moved. It may be read through while the handle lives and nothing changes the object.
             #[must_use]
             pub fn as_ptr(this: &Self) -> *const T {
                 this.acquired.object().as_ptr()
             }
 
-            /// Whether both have the object at one address. A handle has its object alone, so this is true
-            /// of a handle and itself, and of no others, even if `T` has no size.
+            /// Whether both handles have the object at the same address. Each handle owns its object alone, so this
+            /// is true only of a handle and itself, even if `T` is zero-sized.
             #[must_use]
             pub fn ptr_eq(this: &Self, other: &Self) -> bool {
                 core::ptr::addr_eq(Self::as_ptr(this), Self::as_ptr(other))
             }
 
-            /// Gives the object up for good, and a reference that lives as long as `T` can: for what is set up
-            /// once and used until the process ends.
+            /// Leaks the object, and returns a reference to it that lives as long as `T` can. This is for an object
+            /// that is set up once and used until the process ends.
             ///
-            /// The object never goes back: it counts as in use and under the bound for ever, and it keeps the
-            /// memory of the pool, and its lifecycle, from being freed. It is not dropped.
+            /// The object is never released or dropped. It counts as in use and under the bound for ever, and it
+            /// keeps the memory of the pool, and its lifecycle, from being freed.
             ///
             /// # Examples
             ///
@@ -114,10 +114,10 @@ macro_rules! own_object {
                 this.acquired.take_out().leak()
             }
 
-            /// Pins the handle, for what wants a `Pin`.
+            /// Pins the handle, for an API that takes a `Pin`.
             ///
-            /// For a `T` that is `Unpin`, other than `Box`: the object is reset and used again, so it cannot be
-            /// promised that it stays where it is until it is dropped.
+            /// Unlike `Box::into_pin`, this needs a `T` that is `Unpin`: the object is reset and reused, so the pool
+            /// cannot promise that it stays where it is until it is dropped.
             #[must_use]
             pub fn into_pin(this: Self) -> core::pin::Pin<Self>
             where

@@ -11,18 +11,18 @@ use crate::object::{Acquired, Object};
 use crate::pool::Pool;
 use crate::shared::Shared;
 
-/// An object of a pool, given back when this is dropped.
+/// A handle that owns an object of a pool. Dropping the handle returns the object to the pool.
 ///
-/// One word, with a niche, so an `Option<Pooled<T>>` is one word too. Owned: it borrows nothing,
-/// may be sent to another thread if `T` may, and may outlive the pool; the object is destroyed then when
-/// the handle is dropped. As with `Box`, its own operations are associated functions, so that they hide no method
-/// of `T`: `Pooled::detach(handle)`.
+/// The handle is one word with a niche, so an `Option<Pooled<T>>` is one word too. It borrows nothing. It may be sent
+/// to another thread if `T` may. It may outlive the pool: then its drop destroys the object. As with `Box`, the
+/// operations of the handle are associated functions, such as `Pooled::detach(handle)`, so that they hide no method of
+/// `T`.
 ///
-/// Dropping resets the object (unless the pool has [`ResetOn::Acquire`](crate::ResetOn)), asks
-/// whether it is reusable, and keeps or drops it. A panic of the reset goes on through the drop,
-/// unless the thread is unwinding already.
+/// The drop resets the object, asks whether it is reusable, and keeps or drops it. With
+/// [`ResetOn::Acquire`](crate::ResetOn) the next acquire does the first two. If the reset panics, the panic propagates
+/// out of the drop, unless the thread is already unwinding.
 ///
-/// Forgetting a handle leaks the object: it counts as in use for ever.
+/// Forgetting a handle, as with `mem::forget`, leaks the object: it counts as in use for ever.
 ///
 /// # Examples
 ///
@@ -49,14 +49,13 @@ pub struct Pooled<T, L: Recycle<T> + ?Sized = Derived> {
 own_object!(pub(crate) Pooled, "pool_core");
 
 impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
-    /// Turns the handle into a handle that can be cloned: for one message to many consumers. Allocates
-    /// nothing.
+    /// Converts the handle into one that can be cloned, for one message to many consumers. Allocates nothing.
     #[must_use]
     pub fn into_shared(this: Self) -> SharedPooled<T, L> {
         SharedPooled::new(Self::into_object(this))
     }
 
-    /// The pool that the object goes back to; `None` once the last [`Pool`] is gone.
+    /// The pool that the object returns to. `None` once the last [`Pool`] has been dropped.
     ///
     /// Costs an atomic increment, as cloning a `Pool` does.
     ///

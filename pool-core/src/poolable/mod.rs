@@ -55,12 +55,13 @@ pub use recycle::recycle;
 #[diagnostic::on_unimplemented(
     message = "a pool does not know how to make and reset a `{Self}`",
     label = "not `Poolable`",
-    note = "a type of `arrayvec`, `bytes`, `chrono`, `hashbrown`, `heapless`, `indexmap`, `rust_decimal`, \
-            `smallvec` or `uuid` is `Poolable` with the feature of that name",
     note = "a type of your own can derive or implement `Poolable`",
     note = "a field of any other type can say how it is made and reset, and keep its memory: \
             `#[poolable(default, reset = Type::clear)]`, or a closure: `reset = |field| …`",
-    note = "`#[poolable(default)]` alone drops what the field holds, memory and all, at each release"
+    note = "`#[poolable(default)]` alone drops what the field holds, memory and all, at each release",
+    note = "a pool of any other type is built by `Pool::builder_with(create, reset)`",
+    note = "a type of `arrayvec`, `bytes`, `chrono`, `hashbrown`, `heapless`, `indexmap`, `rust_decimal`, \
+            `smallvec` or `uuid` is `Poolable` with the feature of that name"
 )]
 pub trait Poolable: Sized {
     /// Makes a fresh object.

@@ -63,6 +63,13 @@ fn no_capacity() {
     }
 }
 
+/// `unwrap`, and a `main` that returns the error, print it by `Debug`.
+#[test]
+fn the_debug_form_shows_the_message() {
+    let error = builder().capacity(0).build().unwrap_err();
+    assert_eq!(format!("{error:?}"), format!("BuildError({error})"));
+}
+
 #[test]
 fn no_growth() {
     assert_eq!(
