@@ -206,18 +206,17 @@ impl Central {
     /// The lock, with a batch or a larger ring at hand in case the shelf needs one for `more` objects: no memory is
     /// asked for under the lock.
     pub(super) fn lock_with_room(&self, more: usize) -> Locked<'_> {
-        let mut locked = self.lock();
+        let locked = self.lock();
         if locked.state.shelf.has_memory_for(more) {
             return locked;
         }
-        let due = mem::take(&mut locked.due);
-        drop(locked);
-        self.lock_with_new_room(more, due)
+        locked.unlock_for_room(more)
     }
 
     /// Wakes nobody before the lock that it gives is given up: a waker may fill the calling thread's slot, which the
     /// caller has prepared for a push.
     #[cold]
+    #[inline(never)]
     fn lock_with_new_room(&self, more: usize, mut due: DueWakes) -> Locked<'_> {
         loop {
             let mut locked = self.lock();
@@ -406,6 +405,17 @@ impl Central {
         let is_end = locked.state.permits.is_end();
         locked.serve_permits();
         is_end
+    }
+}
+
+impl<'a> Locked<'a> {
+    /// Gives the lock up, and takes it again with room for `more` objects.
+    #[cold]
+    #[inline(never)]
+    fn unlock_for_room(mut self, more: usize) -> Locked<'a> {
+        let (central, due) = (self.central, mem::take(&mut self.due));
+        drop(self);
+        central.lock_with_new_room(more, due)
     }
 }
 

@@ -4,7 +4,7 @@
 //! the lock up while nothing is in use ends all these waits, wherever that is, and wakes once the lock is given
 //! up. What is woken is no part of the pool, which may be gone by then (LIFE-TAIL).
 
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
@@ -69,26 +69,26 @@ impl IdleWaiters {
 
 /// Wakes that are due when the lock is given up. Dropped, under no lock, it wakes.
 #[derive(Default)]
-pub(super) struct DueWakes(pub(super) Wakes);
+// By hand: hardly any visit to the lock has one, and what is empty has no memory.
+pub(super) struct DueWakes(pub(super) ManuallyDrop<Wakes>);
 
 impl DueWakes {
     /// Moves those of `other` behind these.
     pub(super) fn append(&mut self, other: &mut DueWakes) {
-        let more = mem::take(&mut other.0);
+        let more = mem::take(&mut *other.0);
         more.into_iter().for_each(|wake| self.0.add(Some(wake)));
     }
 
     #[cold]
     #[inline(never)]
     fn wake(&mut self) {
-        mem::take(&mut self.0).wake();
+        mem::take(&mut *self.0).wake();
     }
 }
 
 impl Drop for DueWakes {
     #[inline]
     fn drop(&mut self) {
-        // Hardly any visit to the lock has one.
         if !self.0.is_empty() {
             self.wake();
         }
