@@ -14,17 +14,17 @@ mod lock {
     use std::cell::UnsafeCell;
     use std::marker::PhantomData;
     use std::mem::MaybeUninit;
+    use std::sync::{self, PoisonError};
     use std::time::Instant;
 
-    use super::raw;
-    pub(crate) use super::raw::MutexGuard;
+    pub(crate) type MutexGuard<'a, T> = sync::MutexGuard<'a, T>;
 
     /// Room for a guard, whatever the type and lifetime of what it protects.
     type GuardBytes = MaybeUninit<[usize; 2]>;
 
     /// A mutex that a panic does not poison and that a fork can hold without a guard on its stack.
     pub(crate) struct Mutex<T> {
-        lock: raw::Mutex<T>,
+        lock: sync::Mutex<T>,
         /// The guard of `lock`, while a fork holds it. Accessed by the thread that has the lock.
         seized: UnsafeCell<GuardBytes>,
     }
@@ -41,14 +41,14 @@ mod lock {
         pub(crate) const fn new(value: T) -> Self {
             const { Self::GUARD_FITS };
             Mutex {
-                lock: raw::Mutex::new(value),
+                lock: sync::Mutex::new(value),
                 seized: UnsafeCell::new(MaybeUninit::uninit()),
             }
         }
 
         #[inline(always)]
         pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-            raw::lock(&self.lock)
+            self.lock.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
         /// Takes the lock and runs `f` on the value; the lock is given up by [`release`](Self::release).
@@ -82,11 +82,11 @@ mod lock {
         }
     }
 
-    pub(crate) struct Condvar(raw::Condvar);
+    pub(crate) struct Condvar(sync::Condvar);
 
     impl Condvar {
         pub(crate) const fn new() -> Self {
-            Condvar(raw::Condvar::new())
+            Condvar(sync::Condvar::new())
         }
 
         /// Sleeps until notified or `deadline`, or for no reason; `true` when the deadline passed first.
@@ -95,72 +95,21 @@ mod lock {
             guard: MutexGuard<'a, T>,
             deadline: Option<Instant>,
         ) -> (MutexGuard<'a, T>, bool) {
-            raw::wait_until(&self.0, guard, deadline)
+            let Some(deadline) = deadline else {
+                let guard = self.0.wait(guard).unwrap_or_else(PoisonError::into_inner);
+                return (guard, false);
+            };
+            let timeout = deadline.saturating_duration_since(Instant::now());
+            let (guard, result) = self
+                .0
+                .wait_timeout(guard, timeout)
+                .unwrap_or_else(PoisonError::into_inner);
+            (guard, result.timed_out())
         }
 
         pub(crate) fn notify_one(&self) {
             self.0.notify_one();
         }
-    }
-}
-
-#[cfg(not(pool_real_fences))]
-mod raw {
-    use std::sync::PoisonError;
-    use std::time::Instant;
-
-    pub(super) use std::sync::{Condvar, Mutex};
-
-    pub(crate) type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
-
-    #[inline(always)]
-    pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-        mutex.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn wait_until<'a, T>(
-        condvar: &Condvar,
-        guard: MutexGuard<'a, T>,
-        deadline: Option<Instant>,
-    ) -> (MutexGuard<'a, T>, bool) {
-        let Some(deadline) = deadline else {
-            let guard = condvar.wait(guard).unwrap_or_else(PoisonError::into_inner);
-            return (guard, false);
-        };
-        let timeout = deadline.saturating_duration_since(Instant::now());
-        let (guard, result) = condvar
-            .wait_timeout(guard, timeout)
-            .unwrap_or_else(PoisonError::into_inner);
-        (guard, result.timed_out())
-    }
-}
-
-/// Locks that are compiled here, so that a thread sanitizer sees them. It does not see the locks of `std`.
-#[cfg(pool_real_fences)]
-mod raw {
-    use std::time::Instant;
-
-    pub(super) use parking_lot::{Condvar, Mutex};
-
-    pub(crate) type MutexGuard<'a, T> = parking_lot::MutexGuard<'a, T>;
-
-    pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-        mutex.lock()
-    }
-
-    pub(super) fn wait_until<'a, T>(
-        condvar: &Condvar,
-        mut guard: MutexGuard<'a, T>,
-        deadline: Option<Instant>,
-    ) -> (MutexGuard<'a, T>, bool) {
-        let timed_out = match deadline {
-            Some(deadline) => condvar.wait_until(&mut guard, deadline).timed_out(),
-            None => {
-                condvar.wait(&mut guard);
-                false
-            }
-        };
-        (guard, timed_out)
     }
 }
 
