@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The libraries on other processors and systems, with Debian's compiler of the version that Cargo.toml promises: tests
-# run for i686, and for aarch64 under qemu; all else is checked. Minutes on two cores, half of them for the emulator.
+# run for i686, for aarch64 under qemu and for Windows under wine; all else is checked. Minutes on two cores, half of them for the emulator.
 #
-# Installs from Debian what is missing (as root): qemu, a linker for aarch64, libraries of 32 bits.
+# Installs from Debian what is missing (as root): qemu, wine, linkers for aarch64 and Windows, libraries of 32 bits.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/debian_rust.sh
@@ -11,6 +11,8 @@ packages=()
 command -v qemu-aarch64-static >/dev/null || packages+=(qemu-user-static)
 command -v aarch64-linux-gnu-gcc >/dev/null || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
 [[ -e /usr/lib32/crt1.o ]] || packages+=(libc6-dev-i386 lib32gcc-12-dev)
+command -v x86_64-w64-mingw32-gcc >/dev/null || packages+=(gcc-mingw-w64-x86-64)
+command -v wine >/dev/null || packages+=(wine wine64)
 ((${#packages[@]} == 0)) || apt-get install --yes --quiet=2 --no-install-recommends "${packages[@]}"
 
 version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -61,3 +63,25 @@ export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64-static -L /us
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS="--cfg pool_fence"
 skip+=(--skip memory::pages --skip a_warm_thread_takes_no_page_fault --skip more_threads_than_objects_wait_their_turn)
 run aarch64-unknown-linux-gnu --lib --test suite --test tls -- "${skip[@]}"
+
+# What Debian's package leaves out of a toolchain for mingw, and wine 8 of Windows.
+windows=x86_64-pc-windows-gnu
+libraries=$("$RUSTC" --print sysroot)/lib/rustlib/$windows/lib
+mkdir -p "$libraries"
+for part in rsbegin rsend; do
+    source=$(echo "$("$RUSTC" --print sysroot)"/src/rustc-*/library/rtstartup/$part.rs)
+    "$RUSTC" --target "$windows" --emit obj -o "$libraries/$part.o" "$source"
+done
+deps=$CARGO_TARGET_DIR/$windows/debug/deps
+mkdir -p "$deps"
+x86_64-w64-mingw32-gcc -shared -o "$deps/bcryptprimitives.dll" -x c - -ladvapi32 <<'END'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T count) { return SystemFunction036(bytes, count); }
+END
+export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine WINEDEBUG=-all
+WINEPREFIX=$(realpath "$CARGO_TARGET_DIR")/wine
+export WINEPREFIX
+# Each thread is some files to wine, so not five thousand at a time.
+skip=(--skip like_box::readers --skip like_box::seekers --skip five_thousand_threads)
+run "$windows" -Zbuild-std=std,panic_unwind,test --lib --test suite -- "${skip[@]}"

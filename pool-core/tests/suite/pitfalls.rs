@@ -134,7 +134,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-#[global_allocator]
+// Where a thread-local asks the allocator for memory, that cannot count by one.
+#[cfg_attr(not(all(windows, target_env = "gnu")), global_allocator)]
 static ALLOCATOR: Counting = Counting;
 
 /// A request as a server keeps it; nothing in here says how it is wiped.
