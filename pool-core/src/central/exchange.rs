@@ -210,39 +210,7 @@ impl Central {
         if locked.state.shelf.has_memory_for(more) {
             return locked;
         }
-        locked.unlock_for_room(more)
-    }
-
-    /// Wakes nobody before the lock that it gives is given up: a waker may fill the calling thread's slot, which the
-    /// caller has prepared for a push.
-    #[cold]
-    #[inline(never)]
-    fn lock_with_new_room(&self, more: usize, mut due: DueWakes) -> Locked<'_> {
-        loop {
-            let mut locked = self.lock();
-            due.append(&mut locked.due);
-            let queue = match &locked.state.shelf {
-                Shelf::Queue(queue) => Some(queue.clone()),
-                _ => None,
-            };
-            drop(locked);
-            let larger = queue.map(|queue| queue.larger(more));
-            let spare = match larger {
-                Some(_) => None,
-                None => Some(Batch::new(self.batch_size)),
-            };
-            let mut locked = self.lock();
-            due.append(&mut locked.due);
-            if let Some(larger) = larger {
-                drop(locked.replace_queue(larger));
-            } else if let (Shelf::Depot(depot, _), Some(spare)) = (&mut locked.state.shelf, spare) {
-                depot.add_spare(spare);
-            }
-            if locked.state.shelf.has_memory_for(more) {
-                locked.due = due;
-                return locked;
-            }
-        }
+        locked.with_new_room(more)
     }
 
     /// Takes `n` objects at once: idle ones, and permits for the others, as many as are missing to `n`. Or none.
@@ -408,18 +376,41 @@ impl Central {
     }
 }
 
-impl<'a> Locked<'a> {
-    /// Gives the lock up, and takes it again with room for `more` objects.
+impl Locked<'_> {
+    /// The lock, given up and taken again with room for `more` objects.
+    ///
+    /// Wakes nobody meanwhile: a waker may fill the calling thread's slot, which the caller has prepared for a push.
     #[cold]
     #[inline(never)]
-    fn unlock_for_room(mut self, more: usize) -> Locked<'a> {
-        let (central, due) = (self.central, mem::take(&mut self.due));
-        drop(self);
-        central.lock_with_new_room(more, due)
+    fn with_new_room(mut self, more: usize) -> Self {
+        let central = self.central;
+        let mut due = DueWakes::default();
+        loop {
+            due.append(&mut self.due);
+            let queue = match &self.state.shelf {
+                Shelf::Queue(queue) => Some(queue.clone()),
+                _ => None,
+            };
+            drop(self);
+            let larger = queue.map(|queue| queue.larger(more));
+            let spare = match larger {
+                Some(_) => None,
+                None => Some(Batch::new(central.batch_size)),
+            };
+            self = central.lock();
+            if let Some(larger) = larger {
+                drop(self.replace_queue(larger));
+            } else if let (Shelf::Depot(depot, _), Some(spare)) = (&mut self.state.shelf, spare) {
+                depot.add_spare(spare);
+            }
+            if self.state.shelf.has_memory_for(more) {
+                due.append(&mut self.due);
+                self.due = due;
+                return self;
+            }
+        }
     }
-}
 
-impl Locked<'_> {
     /// Keeps an object, for which there is [room](Self::room_for); gives it back if a queue is full.
     pub(super) fn push(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
         let Err(object) = self.state.shelf.push(object) else {

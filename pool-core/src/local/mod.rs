@@ -53,8 +53,6 @@ pub(crate) struct Slots<S> {
     asked: usize,
     /// Whether slots are stopped that are not emptied yet; a fork leaves that to later.
     unreclaimed: bool,
-    /// Whether there is anything of the last two.
-    backlog: bool,
 }
 
 // SAFETY: the pointers are to slots that this value owns, which are `Send` and `Sync` for `S: Send`.
@@ -68,7 +66,6 @@ impl<S: SlotState> Slots<S> {
             occupied: 0,
             asked: 0,
             unreclaimed: false,
-            backlog: false,
         }
     }
 
@@ -80,11 +77,7 @@ impl<S: SlotState> Slots<S> {
     /// Whether there are slots to be [reclaimed](Self::reclaim) or [handed over](Self::hand_over).
     #[inline(always)]
     pub(crate) fn has_backlog(&self) -> bool {
-        self.backlog
-    }
-
-    fn note_backlog(&mut self) {
-        self.backlog = self.unreclaimed || self.asked > 0;
+        self.unreclaimed || self.asked > 0
     }
 
     /// Asks the owner of each active slot for what it holds, to be [handed over](Self::hand_over) once the owner
@@ -101,20 +94,17 @@ impl<S: SlotState> Slots<S> {
             }
         }
         self.asked = self.occupied;
-        self.note_backlog();
     }
 
-    /// Empties the calling thread's slot into `reclaim`, if it was asked for; whether it was.
+    /// Empties the calling thread's slot into `reclaim`, if it was asked for.
     pub(crate) fn hand_over(
         &mut self,
         own: OwnSlot<'_, S>,
         reclaim: impl FnMut(Top, &mut S, &OwnedCount),
-    ) -> bool {
-        let asked = own.slot().is_asked();
-        if asked {
+    ) {
+        if own.slot().is_asked() {
             self.flush(own, reclaim);
         }
-        asked
     }
 
     /// A slot for the calling thread, with the state of `make` if it is a new one.
@@ -155,10 +145,7 @@ impl<S: SlotState> Slots<S> {
         // No barrier: the owner is here.
         slot.revoke();
         self.occupied -= 1;
-        if asked {
-            self.asked -= 1;
-            self.note_backlog();
-        }
+        self.asked -= usize::from(asked);
         // SAFETY: the calling thread is the owner and outside; it has the central lock, so no revoking thread
         // is there (BIAS-EXCLUSIVE), and nobody has touched what was asked for (BIAS-ASKED).
         unsafe { slot.with_state(|state| reclaim(slot.own_top(), state, slot.created())) };
@@ -237,7 +224,6 @@ impl<S: SlotState> Slots<S> {
         }
         (self.occupied, self.asked) = (0, 0);
         self.unreclaimed = true;
-        self.note_backlog();
         true
     }
 
@@ -252,7 +238,6 @@ impl<S: SlotState> Slots<S> {
 
     fn reclaim_slow(&mut self, mut reclaim: impl FnMut(Top, &mut S, &OwnedCount)) {
         self.unreclaimed = false;
-        self.note_backlog();
         for slot in &self.taken {
             // SAFETY: in the list, so alive (SLOT-LIVES).
             let slot = unsafe { slot.as_ref() };
