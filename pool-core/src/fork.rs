@@ -40,23 +40,28 @@ pub(crate) trait Fork {
 #[cfg(all(unix, not(loom)))]
 mod registry {
     use std::collections::BTreeMap;
+    use std::mem;
     use std::ptr::NonNull;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use super::{Fork, ForkSide, Seized, Wake};
+    use super::{Fork, ForkSide, Seized};
     use crate::sync::Mutex;
 
     /// A pool, whatever its type.
     #[derive(Clone, Copy)]
-    struct Entry {
-        pool: NonNull<()>,
-        before: unsafe fn(NonNull<()>),
-        after: unsafe fn(NonNull<()>, ForkSide, &Seized),
-        serve: unsafe fn(NonNull<()>) -> Option<Wake>,
-    }
+    struct Entry(NonNull<dyn Fork>);
 
     // SAFETY: `register` asks for a pool that any thread may use.
     unsafe impl Send for Entry {}
+
+    impl Entry {
+        /// The pool, for as long as it stays registered.
+        fn pool(&self) -> &dyn Fork {
+            // SAFETY: registered, so alive: entries are used while the list is locked, or in a child, which has no
+            // other thread that could end a pool.
+            unsafe { self.0.as_ref() }
+        }
+    }
 
     /// By their addresses.
     static POOLS: Mutex<BTreeMap<usize, Entry>> = Mutex::new(BTreeMap::new());
@@ -75,18 +80,10 @@ mod registry {
             // are as they would be without this module.
             unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
         }
-        let entry = Entry {
-            pool: pool.cast(),
-            // SAFETY: called for a pool that is registered, and so alive, as a `P`.
-            before: |pool| unsafe { pool.cast::<P>().as_ref() }.before_fork(),
-            after: |pool, side, seized| {
-                // SAFETY: as above.
-                unsafe { pool.cast::<P>().as_ref() }.after_fork(side, seized);
-            },
-            // SAFETY: as above.
-            serve: |pool| unsafe { pool.cast::<P>().as_ref() }.serve_in_child(),
-        };
-        POOLS.lock().insert(pool.addr().get(), entry);
+        let any: NonNull<dyn Fork + '_> = pool;
+        // SAFETY: by contract off the list before its type can end.
+        let any = unsafe { mem::transmute::<NonNull<dyn Fork + '_>, NonNull<dyn Fork>>(any) };
+        POOLS.lock().insert(pool.addr().get(), Entry(any));
     }
 
     /// Takes a pool that is about to be freed off the list.
@@ -97,8 +94,7 @@ mod registry {
     extern "C" fn before() {
         POOLS.seize(|pools| {
             for entry in pools.values() {
-                // SAFETY: registered, so alive.
-                unsafe { (entry.before)(entry.pool) };
+                entry.pool().before_fork();
             }
         });
     }
@@ -119,8 +115,7 @@ mod registry {
                 .next()
                 .map(|(at, entry)| (*at, *entry));
             let Some((at, entry)) = next else { break };
-            // SAFETY: registered, so alive.
-            match unsafe { (entry.serve)(entry.pool) } {
+            match entry.pool().serve_in_child() {
                 Some(wake) => {
                     last = at;
                     wake.wake();
@@ -135,8 +130,7 @@ mod registry {
         let seized = unsafe { Seized::new() };
         POOLS.release(&seized, |pools| {
             for entry in pools.values() {
-                // SAFETY: registered, and stopped since `before`.
-                unsafe { (entry.after)(entry.pool, side, &seized) };
+                entry.pool().after_fork(side, &seized);
             }
         });
     }

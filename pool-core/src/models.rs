@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize as Counter, Ordering};
 
 use loom::thread;
 
-use crate::local::{SlotAddress, SlotKey, SlotState, Slots, Top, Unregister};
+use crate::local::{Opened, SlotAddress, SlotKey, SlotState, Slots, Top, Unregister};
 use crate::sync::{Mutex, MutexGuard};
 use crate::{AcquireError, Backend, Pool, Pooled, ResetOn, SharedPooled};
 
@@ -58,14 +58,14 @@ struct Shared {
     closed: bool,
 }
 
-fn reclaim(sum: &mut usize) -> impl FnMut(Top, &mut Number, &crate::local::OwnedCount) {
-    |top, number, _| {
+fn reclaim(sum: &mut usize) -> impl FnMut(&mut Opened<'_, Number>) {
+    |slot| {
         assert_eq!(
-            top.addr(),
-            number.0,
+            slot.top.addr(),
+            slot.state.0,
             "what was left in a slot was not seen whole"
         );
-        *sum += std::mem::take(&mut number.0);
+        *sum += std::mem::take(&mut slot.state.0);
     }
 }
 
@@ -83,9 +83,9 @@ fn revoke_all(shared: &mut MutexGuard<'_, Shared>) {
 }
 
 fn add_one_inside(inside: crate::local::Inside<'_, Number>) {
-    inside.work(|number, top| {
-        number.0 += 1;
-        ((), top.wrapping_byte_add(1))
+    inside.work(|slot| {
+        slot.state.0 += 1;
+        slot.top = slot.top.wrapping_byte_add(1);
     });
 }
 

@@ -1,7 +1,7 @@
 //! What all handles of one pool point to: the typed face of its backend.
 //!
 //! Backends move [erased](ErasedObject) objects. Here they go in as an [`Object`] of the pool and come out as
-//! one: a backend gives out what it was given, and each once.
+//! one: a backend gives out what it was given, and each once (GIVEN-ONCE).
 //!
 //! # Life
 //!
@@ -22,7 +22,7 @@ use std::time::Instant;
 use crossbeam_utils::CachePadded;
 
 use crate::central::trim::{TrimPolicy, TrimTarget};
-use crate::central::{self, Central, Counts, Grant, Wake};
+use crate::central::{self, Central, Counts, Grant, Granted, Refused, Wake};
 #[cfg(feature = "async")]
 use crate::central::{IdleWaiterId, WaiterId};
 use crate::config::{Backend, Config, ResetOn};
@@ -32,8 +32,8 @@ use crate::handle::Pooled;
 use crate::lifecycle::{Lifecycle, Recycle};
 use crate::local::{LocalStack, Missed, SlotKey, hit};
 use crate::object::{
-    Arena, Block, Chunks, ErasedObject, Held, Object, ObjectPool, Permit, Permits, PoolId,
-    Reclaimed, SharedRef, erase_all, release, unerase_all,
+    Arena, Block, Chunks, ErasedObject, Held, Object, ObjectPool, ObjectWord, Permit, Permits,
+    PoolId, Reclaimed, SharedRef, erase_all, release, unerase_all,
 };
 use crate::observe::holders::{Caller, Holder, Holders, note_timeout};
 use crate::observe::trace;
@@ -190,16 +190,34 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     pub(crate) fn pop_hit(&self) -> Result<Object<T, Self>, Miss<'_>> {
         let own = self.hit_key.at_hand().ok_or(None)?;
         let erased = hit::pop(own).map_err(Some)?;
-        // SAFETY: it was put into a slot of this pool as an object of it, and comes out once.
-        Ok(unsafe { Object::from_erased(erased) })
+        Ok(self.object(erased))
     }
 
     /// The `n` newest objects in the calling thread's slot, if it has as many.
     #[inline(always)]
     pub(crate) fn pop_many_hit(&self, n: usize) -> Option<Vec<Pooled<T, L>>> {
         let erased = hit::pop_many(self.hit_key.at_hand()?, n)?;
-        // SAFETY: as in `pop_hit`.
-        Some(unsafe { unerase_all(erased) })
+        Some(self.objects(erased))
+    }
+
+    /// What the backend gave out or back, with its type.
+    #[inline(always)]
+    fn object(&self, erased: ErasedObject) -> Object<T, Self> {
+        // SAFETY: all that the backend has are objects of this pool, since `put_by` and `put_many` alone put some in;
+        // and what it gives out or back it does once (GIVEN-ONCE).
+        unsafe { Object::from_erased(erased) }
+    }
+
+    /// [`object`](Self::object) of each.
+    #[inline(always)]
+    fn objects<O: ObjectWord<T, Self>>(&self, erased: Vec<ErasedObject>) -> Vec<O> {
+        // SAFETY: as there.
+        unsafe { unerase_all(erased) }
+    }
+
+    /// Objects to be destroyed.
+    fn reclaimed(&self, erased: Vec<ErasedObject>) -> Reclaimed<T, Self> {
+        Reclaimed::new(self.objects(erased))
     }
 
     /// [`put`](Self::put) of an object to the stack of a `Mutex`, if that needs nothing unusual.
@@ -226,26 +244,12 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
         object: Object<T, Self>,
         put: impl FnOnce(&Central, ErasedObject) -> Result<(), ErasedObject>,
     ) -> Result<(), Object<T, Self>> {
-        put(&self.central, object.into_erased())
-            // SAFETY: erased just now, and refused.
-            .map_err(|erased| unsafe { Object::from_erased(erased) })
+        put(&self.central, object.into_erased()).map_err(|erased| self.object(erased))
     }
 
     /// [`put`](Self::put) of many at once; gives back the objects that are not wanted.
     pub(crate) fn put_many(&self, objects: Vec<Object<T, Self>>) -> Vec<Object<T, Self>> {
-        let rejected = self.central.put_many(erase_all(objects));
-        // SAFETY: erased just now, and refused.
-        unsafe { unerase_all(rejected) }
-    }
-
-    /// Objects that the backend gave out to be destroyed, with their types.
-    ///
-    /// # Safety
-    ///
-    /// They came out of `central`, which keeps no copy.
-    unsafe fn reclaimed(erased: Vec<ErasedObject>) -> Reclaimed<T, Self> {
-        // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
-        Reclaimed::new(unsafe { unerase_all(erased) })
+        self.objects(self.central.put_many(erase_all(objects)))
     }
 
     /// Takes out all idle objects.
@@ -253,9 +257,10 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
         let mut excess = self.central.excess(TrimTarget::AtMost(0));
         self.emit_revocations();
         let mut idle = Vec::with_capacity(excess.len());
-        while excess.take_some(&mut idle) {}
-        // SAFETY: they came out of `central`.
-        unsafe { Shared::<T, L>::reclaimed(idle) }
+        while let Some(mut some) = excess.take_some() {
+            idle.append(&mut some);
+        }
+        self.reclaimed(idle)
     }
 
     /// Brings what the calling thread keeps to where every thread finds it; gives how many idle objects are missing
@@ -269,25 +274,17 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
 
     /// [`put`](Self::put) where every thread finds it; revokes no slot.
     pub(crate) fn stock(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
-        self.central
-            .stock(object.into_erased())
-            // SAFETY: erased just now, and refused.
-            .map_err(|erased| unsafe { Object::from_erased(erased) })
+        self.put_by(object, Central::stock)
     }
 
     /// [`stock`](Self::stock) in the calling thread's slot, if that has room.
     pub(crate) fn stock_own(&self, object: Object<T, Self>) -> Result<(), Object<T, Self>> {
-        self.central
-            .stock_own(object.into_erased())
-            // SAFETY: erased just now, and refused.
-            .map_err(|erased| unsafe { Object::from_erased(erased) })
+        self.put_by(object, Central::stock_own)
     }
 
     /// An idle object from where every thread finds it; looks into no slot.
     pub(crate) fn take_stocked(&self) -> Option<Object<T, Self>> {
-        let erased = self.central.take_stocked()?;
-        // SAFETY: it came out of `central`, which keeps no copy.
-        Some(unsafe { Object::from_erased(erased) })
+        (self.central.take_stocked()).map(|erased| self.object(erased))
     }
 
     /// See [`Central::warm`].
@@ -325,11 +322,9 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
         self.emit_revocations();
         let mut panics = FirstPanic::default();
         let (mut seen, mut destroyed) = (HashSet::new(), 0);
-        let (mut some, mut kept) = (Vec::new(), Vec::new());
-        while inspection.take_some(&mut some) {
-            // SAFETY: they came out of `central`.
-            let some = unsafe { Shared::<T, L>::reclaimed(mem::take(&mut some)) };
-            for mut object in some.into_vec() {
+        let mut kept = Vec::new();
+        while let Some(some) = inspection.take_some() {
+            for mut object in self.objects::<Object<T, Self>>(some) {
                 let first_time = seen.insert((&raw const *object).addr());
                 inspection.note(first_time);
                 if !first_time || panics.catch(|| keep(&mut object)) == Some(true) {
@@ -359,12 +354,9 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
         let mut excess = self.central.excess(target);
         self.emit_revocations();
         let mut n = 0;
-        let mut some = Vec::new();
-        while excess.take_some(&mut some) {
+        while let Some(some) = excess.take_some() {
             n += some.len();
-            // SAFETY: they came out of `central`.
-            let some = unsafe { Shared::<T, L>::reclaimed(mem::take(&mut some)) };
-            panics.catch(|| drop(some));
+            panics.catch(|| drop(self.reclaimed(some)));
         }
         n
     }
@@ -379,9 +371,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
         #[cfg(feature = "metrics")]
         self.resized.store(true, Ordering::Relaxed);
         self.arena.set_capacity(capacity);
-        let granted = self.central.set_capacity(capacity);
-        // SAFETY: they came out of `central`.
-        let granted = unsafe { Shared::<T, L>::reclaimed(granted) };
+        let granted = self.reclaimed(self.central.set_capacity(capacity));
         self.emit_revocations();
         let mut panics = FirstPanic::default();
         if granted.len() > 0 {
@@ -394,11 +384,8 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
 
     /// Destroys the idle objects beyond the bound, but for as many as the caller was `refused` and destroys next.
     fn destroy_surplus(&self, refused: usize, panics: &mut FirstPanic) {
-        let mut some = Vec::new();
-        while self.central.take_surplus(&mut some, refused) {
-            // SAFETY: they came out of `central`.
-            let some = unsafe { Shared::<T, L>::reclaimed(mem::take(&mut some)) };
-            panics.catch(|| drop(some));
+        while let Some(some) = self.central.take_surplus(refused) {
+            panics.catch(|| drop(self.reclaimed(some)));
         }
     }
 
@@ -445,8 +432,7 @@ impl<T, L: Recycle<T> + ?Sized> Shared<T, L> {
     /// If the drop of a `T` does, after all idle objects were dropped.
     pub(crate) fn close(&self, at_once: bool) {
         let (granted, was_open) = self.central.close(at_once);
-        // SAFETY: they came out of `central`.
-        let granted = unsafe { Shared::<T, L>::reclaimed(granted) };
+        let granted = self.reclaimed(granted);
         self.emit_revocations();
         let mut panics = FirstPanic::default();
         if was_open {
@@ -562,92 +548,99 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         unsafe { SharedRef::from_counted(shared) }
     }
 
-    /// # Safety
-    ///
-    /// The objects came out of `central`, which keeps no copy, and permits for those missing to `n` with them.
-    unsafe fn taken_many(&self, n: usize, erased: Vec<ErasedObject>) -> TakenMany<T, L> {
+    /// A permit that the backend gave out.
+    #[inline(always)]
+    fn permit(&self, _: Granted) -> Permit<T, Shared<T, L>> {
+        // SAFETY: given out just now, and once (GIVEN-ONCE).
+        unsafe { Permit::new(self.as_ptr()) }
+    }
+
+    /// What the backend gave out, with its type.
+    #[inline]
+    fn taken(&self, taken: central::Taken) -> Taken<T, L> {
+        match taken {
+            central::Taken::Idle(erased) => Taken::Idle(self.object(erased)),
+            central::Taken::Permit(granted) => Taken::Permit(self.permit(granted)),
+            central::Taken::Exhausted => Taken::Exhausted,
+            central::Taken::Closed => Taken::Closed,
+        }
+    }
+
+    /// [`taken`](Self::taken) of many.
+    fn taken_many(&self, taken: central::TakenMany) -> TakenMany<T, L> {
         TakenMany {
-            // SAFETY: by contract.
-            permits: unsafe { Permits::new(self.as_ptr(), n - erased.len()) },
-            // SAFETY: by contract; `put` and `put_many` alone put objects in, of this pool.
-            idle: unsafe { unerase_all(erased) },
+            idle: self.objects(taken.idle),
+            // SAFETY: as in `permit`.
+            permits: unsafe { Permits::new(self.as_ptr(), taken.permits) },
         }
     }
 
     /// An idle object from the stack of a `Mutex`.
     fn take_stack(&self) -> Option<Object<T, Shared<T, L>>> {
-        let erased = self.central.pop_stack()?;
-        // SAFETY: it came out of `central`, which keeps no copy.
-        Some(unsafe { Object::from_erased(erased) })
+        (self.central.pop_stack()).map(|erased| self.object(erased))
     }
 
     /// An idle object from the queue of a `Queue`.
     fn take_queue(&self) -> Option<Object<T, Shared<T, L>>> {
-        let erased = self.central.pop_queue()?;
-        // SAFETY: it came out of `central`, which keeps no copy.
-        Some(unsafe { Object::from_erased(erased) })
+        (self.central.pop_queue()).map(|erased| self.object(erased))
     }
 
     /// Takes an idle object; else, with `create`, a permit to create one. A pop that missed is redeemed first.
     #[inline]
     pub(crate) fn take(&self, missed: Miss<'_>, create: bool) -> Taken<T, L> {
-        let taken = self.central.take(missed, create);
+        let taken = self.taken(self.central.take(missed, create));
         self.emit_revocations();
-        let taken = match taken {
-            // SAFETY: it came out of `central`, which keeps no copy.
-            central::Taken::Idle(erased) => Taken::Idle(unsafe { Object::from_erased(erased) }),
-            // SAFETY: given out just now.
-            central::Taken::Permit => Taken::Permit(unsafe { Permit::new(self.as_ptr()) }),
-            central::Taken::Exhausted => Taken::Exhausted,
-            central::Taken::Closed => Taken::Closed,
-        };
         self.destroy_unwanted(0);
         taken
     }
 
     /// Takes `n` objects at once, or none.
     pub(crate) fn take_many(&self, n: usize) -> Result<TakenMany<T, L>, AcquireError> {
-        let mut rejected = Vec::new();
-        let taken = self.central.take_many(n, &mut rejected);
+        let taken = self.central.take_many(n);
+        let taken = taken.map(|taken| self.taken_many(taken));
         self.emit_revocations();
-        // Before anything unwinds, so that nothing is lost.
-        // SAFETY: given out just now.
-        let taken = taken.map(|erased| unsafe { self.taken_many(n, erased) });
-        // SAFETY: they came out of `central`.
-        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+        let taken = taken.map_err(|refused| self.destroy_rejected(refused));
         self.destroy_unwanted(0);
         taken
+    }
+
+    /// Destroys what was taken in vain; gives the reason.
+    fn destroy_rejected(&self, refused: Refused) -> AcquireError {
+        drop(self.reclaimed(refused.rejected));
+        refused.error
     }
 
     /// A permit to create one object, whether or not one is idle.
     pub(crate) fn try_acquire_permit(&self) -> Result<Permit<T, Shared<T, L>>, AcquireError> {
         let acquired = self.central.acquire_permit();
-        // SAFETY: given out just now.
-        let permit = acquired.map(|()| unsafe { Permit::new(self.as_ptr()) });
+        let permit = acquired.map(|granted| self.permit(granted));
         self.destroy_unwanted(0);
         permit
     }
 
-    /// Waits for `n` objects, idle or permits to create them, in the order of arrival.
-    fn wait(
+    /// Waits for `n` objects, idle or permits to create them, in the order of arrival; `take` gives them their types,
+    /// before anything else can panic.
+    fn wait<R>(
         &self,
         n: usize,
         buffer: Vec<ErasedObject>,
         deadline: Option<Instant>,
-    ) -> Result<Grant, AcquireError> {
+        take: impl FnOnce(Grant) -> R,
+    ) -> Result<R, AcquireError> {
         trace::waits(&self.config, n);
-        let mut rejected = Vec::new();
-        let waited = self.central.wait(n, buffer, deadline, &mut rejected);
+        let waited = self.central.wait(n, buffer, deadline);
+        let waited = waited.map(|grant| (grant.waited, take(grant)));
         self.emit_revocations();
-        // SAFETY: they came out of `central`.
-        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+        let waited = waited.map_err(|refused| self.destroy_rejected(refused));
         if let Err(error) = &waited {
             if *error == AcquireError::Timeout {
                 note_timeout(self.holders.as_deref());
             }
             self.destroy_unwanted(0);
         }
-        waited.inspect(|grant| trace::waited(&self.config, n, grant.waited))
+        let (time, taken) = waited?;
+        trace::waited(&self.config, n, time);
+        Ok(taken)
     }
 
     /// Waits for one object.
@@ -655,9 +648,9 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         &self,
         deadline: Option<Instant>,
     ) -> Result<Taken<T, L>, AcquireError> {
-        // SAFETY: granted just now, for one.
-        self.wait(1, Vec::new(), deadline)
-            .map(|grant| unsafe { self.redeem(grant) })
+        self.wait(1, Vec::new(), deadline, |grant| {
+            self.taken(grant.into_one())
+        })
     }
 
     /// Waits for `n` objects together.
@@ -667,44 +660,34 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         deadline: Option<Instant>,
     ) -> Result<TakenMany<T, L>, AcquireError> {
         let buffer = self.central.buffer(n);
-        let erased = self.wait(n, buffer, deadline)?.into_objects();
-        // SAFETY: granted just now.
-        Ok(unsafe { self.taken_many(n, erased) })
-    }
-
-    /// # Safety
-    ///
-    /// The grant is one for one object, from this pool.
-    unsafe fn redeem(&self, grant: Grant) -> Taken<T, L> {
-        match grant.into_one() {
-            // SAFETY: it was put into this pool as an object of it, and comes out once.
-            Some(erased) => Taken::Idle(unsafe { Object::from_erased(erased) }),
-            // SAFETY: by contract granted.
-            None => Taken::Permit(unsafe { Permit::new(self.as_ptr()) }),
-        }
+        self.wait(n, buffer, deadline, |grant| {
+            self.taken_many(grant.into_many())
+        })
     }
 
     /// [`wait`](Self::wait) of a task. `waiter` is its place in the queue.
     #[cfg(feature = "async")]
-    fn poll_wait(
+    fn poll_wait<R>(
         &self,
         n: usize,
         buffer: Vec<ErasedObject>,
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
-    ) -> Poll<Result<Grant, AcquireError>> {
+        take: impl FnOnce(Grant) -> R,
+    ) -> Poll<Result<R, AcquireError>> {
         let arrives = waiter.is_none();
         let polled = self.central.poll_wait(n, buffer, waiter, waker);
+        let polled = polled.map_ok(|grant| (grant.waited, take(grant)));
         self.emit_revocations();
         if arrives && waiter.is_some() {
             trace::waits(&self.config, n);
         }
         match &polled {
-            Poll::Ready(Ok(grant)) => trace::waited(&self.config, n, grant.waited),
+            Poll::Ready(Ok((time, _))) => trace::waited(&self.config, n, *time),
             Poll::Ready(Err(_)) => self.destroy_unwanted(0),
             Poll::Pending => {}
         }
-        polled
+        polled.map_ok(|(_, taken)| taken)
     }
 
     /// [`wait_for_one`](Self::wait_for_one) of a task.
@@ -714,9 +697,9 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
         waiter: &mut Option<WaiterId>,
         waker: &Waker,
     ) -> Poll<Result<Taken<T, L>, AcquireError>> {
-        // SAFETY: granted just now, for one.
-        self.poll_wait(1, Vec::new(), waiter, waker)
-            .map_ok(|grant| unsafe { self.redeem(grant) })
+        self.poll_wait(1, Vec::new(), waiter, waker, |grant| {
+            self.taken(grant.into_one())
+        })
     }
 
     /// [`wait_for_many`](Self::wait_for_many) of a task.
@@ -731,29 +714,22 @@ impl<T, L: Recycle<T> + ?Sized> SharedRef<T, Shared<T, L>> {
             None => self.central.buffer(n),
             Some(_) => Vec::new(),
         };
-        // SAFETY: granted just now.
-        self.poll_wait(n, buffer, waiter, waker)
-            .map_ok(|grant| unsafe { self.taken_many(n, grant.into_objects()) })
+        self.poll_wait(n, buffer, waiter, waker, |grant| {
+            self.taken_many(grant.into_many())
+        })
     }
 
     /// Gives a place in the queue up, passing on what was granted meanwhile.
     #[cfg(feature = "async")]
     pub(crate) fn cancel_wait(&self, waiter: WaiterId) {
-        let mut rejected = Vec::new();
-        self.central.cancel_wait(waiter, &mut rejected);
-        // SAFETY: they came out of `central`.
-        drop(unsafe { Shared::<T, L>::reclaimed(rejected) });
+        drop(self.reclaimed(self.central.cancel_wait(waiter)));
     }
 }
 
 impl<T, L: Lifecycle<T>> PoolRef<T, L> {
     /// A new object of a `Heap`, if the thread has a permit at hand.
     fn create(&self) -> Option<Object<T, Shared<T, L>>> {
-        if !self.central.take_permit() {
-            return None;
-        }
-        // SAFETY: given out just now.
-        let permit = unsafe { Permit::new(self.as_ptr()) };
+        let permit = self.permit(self.central.take_permit()?);
         Some(permit.vacancy().create())
     }
 }
@@ -802,12 +778,8 @@ unsafe impl<T, L: Recycle<T> + ?Sized> ObjectPool<T> for Shared<T, L> {
 
     #[inline]
     unsafe fn return_permit(pool: NonNull<Self>) {
-        // SAFETY: the permit, which is given up below, keeps the pool alive (LIFE-REFS).
-        let shared = unsafe { pool.as_ref() };
-        if shared.central.return_permit() {
-            // SAFETY: that was the last reference.
-            unsafe { free(pool) };
-        }
+        // SAFETY: the permit is given up here.
+        unsafe { give_up(pool, Central::return_permit) };
     }
 
     #[inline(always)]
@@ -889,10 +861,8 @@ impl<T, L: Recycle<T> + ?Sized> Clone for WeakRef<T, L> {
 
 impl<T, L: Recycle<T> + ?Sized> Drop for WeakRef<T, L> {
     fn drop(&mut self) {
-        if self.shared().central.release_weak() {
-            // SAFETY: that was the last reference of any kind.
-            unsafe { free(self.pool) };
-        }
+        // SAFETY: the weak reference is given up here.
+        unsafe { give_up(self.pool, Central::release_weak) };
     }
 }
 
@@ -903,18 +873,31 @@ struct End<T, L: Recycle<T> + ?Sized> {
 
 impl<T, L: Recycle<T> + ?Sized> Drop for End<T, L> {
     fn drop(&mut self) {
-        // SAFETY: the reference is released here (LIFE-REFS).
-        let shared = unsafe { self.pool.as_ref() };
-        if shared.central.drop_last_pool() {
-            // SAFETY: that was the last reference.
-            unsafe { free(self.pool) };
-        }
+        // SAFETY: the `Pool`s' reference is given up here.
+        unsafe { give_up(self.pool, Central::drop_last_pool) };
+    }
+}
+
+/// Gives up what keeps a pool's memory, by `by`, which says whether it was the last such; frees the memory then.
+///
+/// # Safety
+///
+/// It is the caller's (LIFE-REFS), which does not touch the pool after this.
+#[inline]
+unsafe fn give_up<T, L: Recycle<T> + ?Sized>(
+    pool: NonNull<Shared<T, L>>,
+    by: impl FnOnce(&Central) -> bool,
+) {
+    // SAFETY: by contract alive until `by` gives up what keeps it.
+    if by(&unsafe { pool.as_ref() }.central) {
+        // SAFETY: that was the last.
+        unsafe { free(pool) };
     }
 }
 
 /// # Safety
 ///
-/// The last reference was released by the caller.
+/// Nothing keeps the pool any more.
 #[cold]
 #[inline(never)]
 unsafe fn free<T, L: Recycle<T> + ?Sized>(pool: NonNull<Shared<T, L>>) {

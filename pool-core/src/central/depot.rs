@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use crate::local::{Batch, LocalStack, Top};
+use crate::local::{Batch, LocalStack, Opened};
 use crate::object::ErasedObject;
 
 pub(crate) struct Depot {
@@ -29,7 +29,7 @@ impl Depot {
             batch_size,
             adapts,
             full: VecDeque::new(),
-            partial: Batch::new(batch_size),
+            partial: Batch::with_capacity(batch_size),
             spares: Vec::new(),
             exchanges: 0,
         }
@@ -74,8 +74,7 @@ impl Depot {
             let whole = missing >= self.batch_size;
             if let Some(mut full) = whole.then(|| self.full.pop_back()).flatten() {
                 missing -= full.len();
-                out.extend_from_slice(full.objects());
-                full.clear();
+                out.append(&mut full);
                 self.spares.push(full);
             } else if let Some(object) = self.pop() {
                 missing -= 1;
@@ -87,7 +86,7 @@ impl Depot {
     }
 
     pub(super) fn push(&mut self, object: ErasedObject) {
-        if self.partial.is_full() {
+        if self.partial.len() == self.batch_size {
             let spare = self.spare();
             let full = mem::replace(&mut self.partial, spare);
             self.full.push_back(full);
@@ -98,7 +97,7 @@ impl Depot {
     /// [`push`](Self::push), unless that would need memory.
     pub(super) fn push_without_memory(&mut self, object: ErasedObject) -> Result<(), ErasedObject> {
         let has_place = self.full.len() < self.full.capacity() && !self.spares.is_empty();
-        if self.partial.is_full() && !has_place {
+        if (self.partial.len() == self.batch_size) && !has_place {
             return Err(object);
         }
         self.push(object);
@@ -110,12 +109,12 @@ impl Depot {
         let batches = n.div_ceil(self.batch_size);
         self.full.reserve(batches);
         while self.spares.len() < batches {
-            self.spares.push(Batch::new(self.batch_size));
+            self.spares.push(Batch::with_capacity(self.batch_size));
         }
     }
 
     fn spare(&mut self) -> Batch {
-        (self.spares.pop()).unwrap_or_else(|| Batch::new(self.batch_size))
+        (self.spares.pop()).unwrap_or_else(|| Batch::with_capacity(self.batch_size))
     }
 
     /// Whether the next exchange would need a batch. The caller brings one, so that no memory is asked for
@@ -171,12 +170,12 @@ impl Depot {
         given
     }
 
-    /// Takes over all that a stack holds, whose top is `top`.
-    pub(super) fn reclaim(&mut self, top: Top, stack: &mut LocalStack) {
-        for run in stack.runs(top) {
+    /// Takes over all that a slot holds.
+    pub(super) fn reclaim(&mut self, slot: &mut Opened<'_, LocalStack>) {
+        for run in slot.runs() {
             if run.len() == self.batch_size {
                 let mut batch = self.spare();
-                batch.fill(run);
+                batch.extend_from_slice(run);
                 self.full.push_back(batch);
             } else {
                 // The oldest first, so that the newest comes to lie on top.
@@ -184,9 +183,9 @@ impl Depot {
             }
         }
         // Copies of what was just taken, if the owner was on its way here with them.
-        stack.keep_outgoing();
-        stack.reset_refill();
-        self.take_excess_spares(stack);
+        slot.state.keep_outgoing();
+        slot.state.reset_refill();
+        self.take_excess_spares(slot.state);
     }
 
     fn take_excess_spares(&mut self, stack: &mut LocalStack) {
@@ -202,14 +201,16 @@ impl Depot {
     /// Takes out the `n` objects that have been idle longest, or all.
     pub(super) fn take_oldest(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
         let wanted = out.len() + n;
+        let missing = |out: &Vec<_>| wanted - out.len();
         while let Some(first) = self.full.front_mut() {
-            first.take_oldest(wanted - out.len(), out);
-            if first.len() > 0 {
+            out.extend(first.drain(..missing(out).min(first.len())));
+            if !first.is_empty() {
                 return;
             }
             self.spares.extend(self.full.pop_front());
         }
-        self.partial.take_oldest(wanted - out.len(), out);
+        let n = missing(out).min(self.partial.len());
+        out.extend(self.partial.drain(..n));
     }
 
     /// Takes out memory that the objects do not need, to be freed when the lock is given up.

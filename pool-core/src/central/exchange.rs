@@ -7,7 +7,7 @@ use super::idle::DueWakes;
 use super::queue::FifoQueue;
 use super::shelf::Shelf;
 use super::waiters::Wake;
-use super::{Central, Locked, State, Taken};
+use super::{Central, Granted, Locked, Refused, State, Taken, TakenMany};
 use crate::config::Backend;
 use crate::error::AcquireError;
 use crate::local::hit::{self, Own};
@@ -39,7 +39,7 @@ impl Central {
             && may_create
             && own.is_some_and(|own| hit::take_permits(own, 1))
         {
-            return Taken::Permit;
+            return Taken::Permit(Granted);
         }
         let mut locked = self.lock();
         let own = match missed.map(hit::redeem) {
@@ -55,7 +55,7 @@ impl Central {
             (Backend::Heap, _) if !may_create => return Taken::Exhausted,
             (Backend::Heap, Some(own)) => {
                 if locked.refill_permits(own) {
-                    return Taken::Permit;
+                    return Taken::Permit(Granted);
                 }
             }
             (Backend::Batched, Some(own)) => {
@@ -72,7 +72,7 @@ impl Central {
             }
         }
         if may_create && locked.state.permits.try_acquire() {
-            return Taken::Permit;
+            return Taken::Permit(Granted);
         }
         // Nothing is in a slot after this, and nothing comes there before the lock is given up.
         locked.ran_dry();
@@ -80,7 +80,7 @@ impl Central {
             return Taken::Idle(object);
         }
         if may_create && locked.state.permits.try_acquire() {
-            return Taken::Permit;
+            return Taken::Permit(Granted);
         }
         Taken::Exhausted
     }
@@ -94,7 +94,7 @@ impl Central {
             if hit::push(own, object).is_ok() {
                 return Ok(());
             }
-            hit::copy_out(own, || Batch::new(self.batch_size));
+            hit::copy_out(own, || Batch::with_capacity(self.batch_size));
         }
         self.grant_or(object, |mut locked, object| {
             if locked.room_for(self.batch_size) == 0 {
@@ -213,17 +213,16 @@ impl Central {
         locked.with_new_room(more)
     }
 
-    /// Takes `n` objects at once: idle ones, and permits for the others, as many as are missing to `n`. Or none.
+    /// Takes `n` objects at once: idle ones, and permits for the others. Or none.
     ///
     /// # Errors
     ///
-    /// `Exhausted`, as exact as that of [`take`](Self::take); `Closed`. Then `rejected` may hold objects that
-    /// were taken in vain and may not be kept: the caller destroys them.
-    pub(crate) fn take_many(
-        &self,
-        n: usize,
-        rejected: &mut Vec<ErasedObject>,
-    ) -> Result<Vec<ErasedObject>, AcquireError> {
+    /// `Exhausted`, as exact as that of [`take`](Self::take); `Closed`.
+    pub(crate) fn take_many(&self, n: usize) -> Result<TakenMany, Refused> {
+        let taken = |idle: Vec<_>| TakenMany {
+            permits: n - idle.len(),
+            idle,
+        };
         // Before permits are taken, which a panic for want of memory would lose.
         let mut objects = Vec::new();
         let mut own = None;
@@ -232,13 +231,13 @@ impl Central {
                 objects.reserve(n);
                 let own = self.own_slot();
                 if own.is_some_and(|own| hit::take_permits(own, n)) {
-                    return Ok(objects);
+                    return Ok(taken(objects));
                 }
             }
             Backend::Batched => {
                 own = self.own_slot();
                 objects = match own.map(|own| hit::try_pop_many(own, n)) {
-                    Some(hit::Popped::All(objects)) => return Ok(objects),
+                    Some(hit::Popped::All(objects)) => return Ok(taken(objects)),
                     Some(hit::Popped::TooFew(buffer)) => buffer,
                     None => objects,
                 };
@@ -251,25 +250,26 @@ impl Central {
         }
         let mut locked = self.lock();
         if locked.state.closed {
-            return Err(AcquireError::Closed);
+            return Err(AcquireError::Closed.into());
         }
         if let Some(own) = own {
             locked.flush(own);
         }
         if locked.take_many(n, &mut objects) {
-            return Ok(objects);
+            return Ok(taken(objects));
         }
         // Nothing is in a slot after this, and nothing comes there before the lock is given up.
         locked.ran_dry();
         if locked.take_many(n, &mut objects) {
-            return Ok(objects);
+            return Ok(taken(objects));
         }
         // Other threads may have pushed before the revocation.
         locked.reserve(objects.len());
-        locked.put_back(objects.drain(..).rev(), rejected);
+        let mut refused = Refused::from(AcquireError::Exhausted);
+        locked.put_back(objects.drain(..).rev(), &mut refused.rejected);
         drop(locked);
         self.buffers.give(objects);
-        Err(AcquireError::Exhausted)
+        Err(refused)
     }
 
     /// [`put`](Self::put) of many at once, the last last; gives back the objects that are not wanted.
@@ -330,19 +330,19 @@ impl Central {
     }
 
     /// A permit for one object more, whether or not one is idle.
-    pub(crate) fn acquire_permit(&self) -> Result<(), AcquireError> {
+    pub(crate) fn acquire_permit(&self) -> Result<Granted, AcquireError> {
         if self.backend == Backend::Heap {
             return match self.take(None, true) {
                 Taken::Closed => Err(AcquireError::Closed),
                 Taken::Exhausted => Err(AcquireError::Exhausted),
-                Taken::Idle(_) | Taken::Permit => Ok(()),
+                Taken::Idle(_) | Taken::Permit(_) => Ok(Granted),
             };
         }
         let mut locked = self.lock();
         if locked.state.closed {
             Err(AcquireError::Closed)
         } else if locked.state.permits.try_acquire() {
-            Ok(())
+            Ok(Granted)
         } else {
             Err(AcquireError::Exhausted)
         }
@@ -395,7 +395,7 @@ impl Locked<'_> {
             let larger = queue.map(|queue| queue.larger(more));
             let spare = match larger {
                 Some(_) => None,
-                None => Some(Batch::new(central.batch_size)),
+                None => Some(Batch::with_capacity(central.batch_size)),
             };
             self = central.lock();
             if let Some(larger) = larger {

@@ -34,6 +34,7 @@ use self::buffers::Buffers;
 #[cfg(feature = "async")]
 pub(crate) use self::idle::IdleWaiterId;
 use self::idle::{DueWakes, IdleWaiters};
+pub(crate) use self::permits::Granted;
 use self::permits::Permits;
 use self::queue::FifoQueue;
 use self::shelf::Shelf;
@@ -43,6 +44,7 @@ pub(crate) use self::waiters::WaiterId;
 use self::waiters::Waiters;
 pub(crate) use self::waiters::{Grant, Wake};
 use crate::config::{Backend, Config, Recall};
+use crate::error::AcquireError;
 use crate::local::hit::{self, Own};
 use crate::local::{LocalStack, Missed, SharedInSlots, SlotKey, Slots};
 use crate::object::ErasedObject;
@@ -54,13 +56,34 @@ use crate::sync::{AtomicBool, Mutex, MutexGuard, Ordering, barrier};
 pub(crate) enum Taken {
     /// One was idle; it is the caller's now.
     Idle(ErasedObject),
-    /// None was idle, and the caller has a permit to create one.
-    Permit,
+    /// None was idle, and the caller may create one.
+    Permit(Granted),
     /// None was idle, and none may be created. Exact, unless slots are [asked for](Recall::Cooperate): at one moment
     /// within the call no object was idle anywhere, in the stacks of threads included, and the bound was reached.
     Exhausted,
     /// The pool is closed.
     Closed,
+}
+
+/// Idle objects, and permits to create the others that were asked for.
+pub(crate) struct TakenMany {
+    pub(crate) idle: Vec<ErasedObject>,
+    pub(crate) permits: usize,
+}
+
+/// Why objects were not given out, and objects that were taken in vain and may not be kept: the caller destroys them.
+pub(crate) struct Refused {
+    pub(crate) error: AcquireError,
+    pub(crate) rejected: Vec<ErasedObject>,
+}
+
+impl From<AcquireError> for Refused {
+    fn from(error: AcquireError) -> Self {
+        Refused {
+            error,
+            rejected: Vec::new(),
+        }
+    }
 }
 
 /// Counts of a pool.
@@ -257,8 +280,9 @@ impl Central {
 
     /// Takes a permit of a `Heap` that the calling thread has at hand.
     #[inline]
-    pub(crate) fn take_permit(&self) -> bool {
-        (self.slots.at_hand()).is_some_and(|own| hit::take_permits(own, 1))
+    pub(crate) fn take_permit(&self) -> Option<Granted> {
+        let taken = hit::take_permits(self.slots.at_hand()?, 1);
+        taken.then_some(Granted)
     }
 
     /// Takes an idle object; else, with `may_create`, a permit to create one. A pop that `missed` is redeemed
@@ -277,8 +301,8 @@ impl Central {
                 }
             }
             Backend::Heap => {
-                if may_create && self.take_permit() {
-                    return Taken::Permit;
+                if let Some(permit) = may_create.then(|| self.take_permit()).flatten() {
+                    return Taken::Permit(permit);
                 }
             }
             Backend::Batched => {}

@@ -4,6 +4,11 @@
 //! again; a waiter may hold one for an object that is not created yet. In a `Heap` pool threads keep some in
 //! their slots, which count as taken here.
 
+/// A permit that was given out.
+#[derive(Debug)]
+#[must_use = "a permit that is lost keeps the pool for ever"]
+pub(crate) struct Granted;
+
 /// The capacity of a pool without a bound.
 const NO_BOUND: usize = usize::MAX;
 

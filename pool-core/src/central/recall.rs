@@ -38,9 +38,7 @@ impl Unregister for Central {
             permits,
             ..
         } = &mut *locked.state;
-        slots.unregister(address, |top, stack, created| {
-            shelf.reclaim(top, stack, created, permits);
-        });
+        slots.unregister(address, |slot| shelf.reclaim(slot, permits));
         locked.pass_on();
     }
 }
@@ -65,9 +63,7 @@ impl Locked<'_> {
             ..
         } = &mut *self.state;
         if let Some(own) = self.central.slots.find() {
-            slots.hand_over(own, |top, stack, created| {
-                shelf.reclaim(top, stack, created, permits);
-            });
+            slots.hand_over(own, |slot| shelf.reclaim(slot, permits));
         }
     }
 
@@ -105,7 +101,7 @@ impl Locked<'_> {
             permits,
             ..
         } = &mut *self.state;
-        slots.reclaim(|top, stack, created| shelf.reclaim(top, stack, created, permits));
+        slots.reclaim(|slot| shelf.reclaim(slot, permits));
     }
 
     /// Brings what all slots hold to the shelf, or has their owners bring it when they come by. Until the slots may be
@@ -177,9 +173,7 @@ impl Locked<'_> {
             permits,
             ..
         } = &mut *self.state;
-        slots.flush(own, |top, stack, created| {
-            shelf.reclaim(top, stack, created, permits);
-        });
+        slots.flush(own, |slot| shelf.reclaim(slot, permits));
     }
 }
 

@@ -69,16 +69,16 @@ impl Central {
         objects
     }
 
-    /// Moves the next few idle objects beyond the bound to `objects`, the longest idle first; `false` if there are
-    /// none. The caller destroys them before it asks again, and then the `refused` that it has in hand.
-    pub(crate) fn take_surplus(&self, objects: &mut Vec<ErasedObject>, refused: usize) -> bool {
-        objects.reserve(TRIM_STEP);
+    /// Takes out the next few idle objects beyond the bound, the longest idle first. The caller destroys them before
+    /// it asks again, and then the `refused` that it has in hand.
+    pub(crate) fn take_surplus(&self, refused: usize) -> Option<Vec<ErasedObject>> {
+        let mut objects = Vec::with_capacity(TRIM_STEP);
         let mut locked = self.lock();
         // While there is one no slot is active, so all idle objects are on the shelf, or come there.
         let surplus = locked.state.permits.surplus().saturating_sub(refused);
         let step = surplus.min(TRIM_STEP);
-        locked.state.shelf.take_oldest(step, objects);
-        !objects.is_empty()
+        locked.state.shelf.take_oldest(step, &mut objects);
+        (!objects.is_empty()).then_some(objects)
     }
 
     /// Gives back memory that nothing needs: of slots that no thread has, of batches, waiters and buffers.
@@ -157,26 +157,24 @@ impl Excess<'_> {
         self.left
     }
 
-    /// Moves the next few to `objects`, the longest idle first; `false` if there are no more. A few at a time,
-    /// so that other threads do not wait long for the lock.
-    pub(crate) fn take_some(&mut self, objects: &mut Vec<ErasedObject>) -> bool {
+    /// Takes out the next few, the longest idle first. A few at a time, so that other threads do not wait long for the
+    /// lock.
+    pub(crate) fn take_some(&mut self) -> Option<Vec<ErasedObject>> {
         if self.left == 0 {
-            return false;
+            return None;
         }
         let step = TRIM_STEP.min(self.left);
-        objects.reserve(step);
-        let before = objects.len();
+        let mut objects = Vec::with_capacity(step);
         let mut locked = self.central.lock();
         let idle = locked.state.shelf.len();
         let step = step.min(idle.saturating_sub(self.floor));
-        locked.state.shelf.take_oldest(step, objects);
+        locked.state.shelf.take_oldest(step, &mut objects);
         drop(locked);
-        let taken = objects.len() - before;
-        self.left = match taken {
+        self.left = match objects.len() {
             0 => 0,
             taken => self.left - taken,
         };
-        taken > 0
+        (!objects.is_empty()).then_some(objects)
     }
 }
 
@@ -194,19 +192,19 @@ pub(crate) struct Inspection<'a> {
 }
 
 impl Inspection<'_> {
-    /// Moves the next few to `objects`; `false` if all were looked at that are idle still.
-    pub(crate) fn take_some(&mut self, objects: &mut Vec<ErasedObject>) -> bool {
+    /// Takes out the next few; `None` if all were looked at that are idle still.
+    pub(crate) fn take_some(&mut self) -> Option<Vec<ErasedObject>> {
         if self.left == 0 {
-            return false;
+            return None;
         }
         let step = (self.left / INSPECTED_PART).clamp(1, TRIM_STEP);
-        objects.reserve(step);
+        let mut objects = Vec::with_capacity(step);
         let mut locked = self.central.lock();
         if self.again >= locked.state.shelf.len() {
-            return false;
+            return None;
         }
-        locked.state.shelf.take_oldest(step, objects);
-        true
+        locked.state.shelf.take_oldest(step, &mut objects);
+        Some(objects)
     }
 
     /// Notes that one was looked at that was taken out; `false` if it had been looked at before.

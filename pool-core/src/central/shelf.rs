@@ -10,7 +10,7 @@ use super::permits::Permits;
 use super::queue::FifoQueue;
 use super::trim::{LowWater, TrimTarget};
 use crate::config::{Backend, Config};
-use crate::local::{Batch, LocalStack, OwnedCount, Top};
+use crate::local::{Batch, LocalStack, Opened};
 use crate::object::ErasedObject;
 
 // A byte of its own says which: the fast path of a `Mutex` asks.
@@ -310,19 +310,13 @@ impl Shelf {
     }
 
     /// Takes over what a slot holds, and its count of objects created.
-    pub(super) fn reclaim(
-        &mut self,
-        top: Top,
-        stack: &mut LocalStack,
-        created: &OwnedCount,
-        permits: &mut Permits,
-    ) {
+    pub(super) fn reclaim(&mut self, slot: &mut Opened<'_, LocalStack>, permits: &mut Permits) {
         match self {
             Shelf::None => {
-                permits.release(stack.permits(top));
-                permits.count_created(created.take());
+                permits.release(slot.permits());
+                permits.count_created(slot.created.take());
             }
-            Shelf::Depot(depot, _) => depot.reclaim(top, stack),
+            Shelf::Depot(depot, _) => depot.reclaim(slot),
             Shelf::Stack(_) | Shelf::Queue(_) => {}
         }
     }

@@ -5,7 +5,7 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use super::waiters::{Grant, WaiterId, Wake, Wakes, discard_waker};
-use super::{Central, Locked, State};
+use super::{Central, Locked, Refused, State};
 use crate::error::AcquireError;
 use crate::object::ErasedObject;
 
@@ -15,14 +15,14 @@ impl Central {
     /// # Errors
     ///
     /// `Timeout` once `deadline` has passed; `Closed`; `Saturated`; `Exhausted` if the bound is below `n`, or comes to be.
-    /// `rejected` as in [`take_many`](Self::take_many), `buffer` from [`buffer`](Self::buffer).
+    ///
+    /// `buffer` from [`buffer`](Self::buffer).
     pub(crate) fn wait(
         &self,
         n: usize,
         mut buffer: Vec<ErasedObject>,
         deadline: Option<Instant>,
-        rejected: &mut Vec<ErasedObject>,
-    ) -> Result<Grant, AcquireError> {
+    ) -> Result<Grant, Refused> {
         let mut locked = self.lock();
         let parker = locked.state.waiters.take_parker();
         // What threads are granted is kept in the child of a fork, which can ask for no memory then.
@@ -39,7 +39,7 @@ impl Central {
                 locked.state.waiters.put_parker(parker);
                 drop(locked);
                 self.buffers.give(buffer);
-                return Err(error);
+                return Err(error.into());
             }
         };
         drop(locked);
@@ -55,13 +55,15 @@ impl Central {
             return Ok(grant);
         }
         if locked.state.closed {
-            return Err(AcquireError::Closed);
+            return Err(AcquireError::Closed.into());
         }
         if !locked.state.waiters.is_waiting(id) {
-            return Err(AcquireError::Exhausted);
+            return Err(AcquireError::Exhausted.into());
         }
-        locked.cancel(id, rejected);
-        Err(AcquireError::Timeout)
+        Err(Refused {
+            error: AcquireError::Timeout,
+            rejected: locked.cancel(id),
+        })
     }
 
     /// A buffer with which to wait for `n` objects together, whose array becomes that of the burst.
@@ -123,11 +125,10 @@ impl Central {
         Poll::Ready(ready)
     }
 
-    /// Gives a place in the queue up, passing on what was granted meanwhile. `rejected` as in
-    /// [`take_many`](Self::take_many).
+    /// Gives a place in the queue up, passing on what was granted meanwhile; gives what may not be kept.
     #[cfg_attr(not(feature = "async"), allow(dead_code))]
-    pub(crate) fn cancel_wait(&self, id: WaiterId, rejected: &mut Vec<ErasedObject>) {
-        self.lock().cancel(id, rejected);
+    pub(crate) fn cancel_wait(&self, id: WaiterId) -> Vec<ErasedObject> {
+        self.lock().cancel(id)
     }
 }
 
@@ -173,8 +174,10 @@ impl Locked<'_> {
         wakes.wake();
     }
 
-    /// Takes a waiter out of the queue, and passes on what it had been granted. Gives the lock up.
-    pub(super) fn cancel(mut self, id: WaiterId, rejected: &mut Vec<ErasedObject>) {
+    /// Takes a waiter out of the queue, and passes on what it had been granted; gives what may not be kept. Gives the
+    /// lock up.
+    fn cancel(mut self, id: WaiterId) -> Vec<ErasedObject> {
+        let mut rejected = Vec::new();
         let (grant, wake) = self.state.waiters.cancel(id);
         let mut wakes = Wakes::default();
         self.state.permits.release(grant.permits);
@@ -197,7 +200,10 @@ impl Locked<'_> {
             rejected.extend(grant.iter().rev().take(left - room));
             self.recall(); // A queue is put back to at its front.
             self.reserve(room);
-            self.put_back(grant.iter().rev().skip(left - room).take(room), rejected);
+            self.put_back(
+                grant.iter().rev().skip(left - room).take(room),
+                &mut rejected,
+            );
         }
         // Even if there was nothing: the next waiter may want less.
         self.state.serve(&mut wakes);
@@ -206,5 +212,6 @@ impl Locked<'_> {
         buffers.give(grant.into_buffer());
         wakes.wake();
         discard_waker(wake);
+        rejected
     }
 }

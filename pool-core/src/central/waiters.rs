@@ -17,6 +17,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use super::permits::Permits;
+use super::{Granted, Taken, TakenMany};
 use crate::object::ErasedObject;
 use crate::panics::forget_panic;
 use crate::sync::Condvar;
@@ -45,16 +46,22 @@ impl Grant {
         }
     }
 
-    /// The object, of a grant of one; `None` if that is a permit.
-    pub(crate) fn into_one(self) -> Option<ErasedObject> {
+    /// What was granted to a waiter for one.
+    pub(crate) fn into_one(self) -> Taken {
         debug_assert_eq!(self.len(), 1);
-        self.first
+        match self.first {
+            Some(object) => Taken::Idle(object),
+            None => Taken::Permit(Granted),
+        }
     }
 
-    /// The objects, of a grant to a waiter that came with a buffer, in the order in which they were granted.
-    pub(crate) fn into_objects(self) -> Vec<ErasedObject> {
+    /// What was granted to a waiter that came with a buffer.
+    pub(crate) fn into_many(self) -> TakenMany {
         debug_assert!(self.first.is_none());
-        self.rest
+        TakenMany {
+            idle: self.rest,
+            permits: self.permits,
+        }
     }
 
     /// The buffer, of a grant whose objects were passed on.

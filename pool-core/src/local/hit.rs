@@ -10,14 +10,15 @@
 
 use std::mem;
 
-use super::slot::{Inside, Missed, OwnSlot, Top};
+use super::slot::{Inside, Missed, OwnSlot};
 use super::stack::{self, LocalStack};
+use super::{own_at, registry};
 use crate::object::{ErasedObject, PoolId};
 
 /// The calling thread's slot.
 pub(crate) type Own<'a> = OwnSlot<'a, LocalStack>;
 
-/// The calling thread's slot in the pool with this id, if it is at hand.
+/// The calling thread's slot in the pool with this id, if it is at hand. Touches nothing of the pool.
 ///
 /// # Safety
 ///
@@ -25,7 +26,7 @@ pub(crate) type Own<'a> = OwnSlot<'a, LocalStack>;
 #[inline(always)]
 pub(crate) unsafe fn slot_at_hand<'a>(pool: PoolId) -> Option<Own<'a>> {
     // SAFETY: by contract; the slots of every pool protect a `LocalStack`.
-    unsafe { super::recent(pool) }
+    registry::recent(pool).map(|address| unsafe { own_at(address) })
 }
 
 /// Pops the newest object. On a miss the caller asks at the central lock, where it may turn out that the object
@@ -34,47 +35,39 @@ pub(crate) unsafe fn slot_at_hand<'a>(pool: PoolId) -> Option<Own<'a>> {
 pub(crate) fn pop(own: Own<'_>) -> Result<ErasedObject, Missed<'_, LocalStack>> {
     let top = own.pop_optimistic()?;
     // SAFETY: that was not the top of the empty stack, and what lies below it is the owner's (BIAS-POP).
-    Ok(unsafe { stack::pop(top) }.0)
+    Ok(unsafe { stack::newest(top) })
 }
 
 /// The object of a pop that missed, if it counts. Under the central lock.
 pub(crate) fn redeem(missed: Missed<'_, LocalStack>) -> (Own<'_>, Option<ErasedObject>) {
     let (own, top) = missed.redeem();
     // SAFETY: the pop counts, so what lies below the top is the owner's (BIAS-POP).
-    (own, top.map(|top| unsafe { stack::pop(top) }.0))
+    (own, top.map(|top| unsafe { stack::newest(top) }))
 }
 
 /// Pushes an object; gives it back if the slot is full or revoked.
 #[inline(always)]
 pub(crate) fn push(own: Own<'_>, object: ErasedObject) -> Result<(), ErasedObject> {
     match own.enter_to_push() {
-        Some(inside) => {
-            push_inside(inside, object);
-            Ok(())
-        }
+        // SAFETY: it is not full.
+        Some(inside) => Ok(inside.work(|stack| unsafe { stack.push(object) })),
         None => Err(object),
     }
-}
-
-#[inline(always)]
-fn push_inside(inside: Inside<'_, LocalStack>, object: ErasedObject) {
-    // SAFETY: inside the slot (BIAS-EXCLUSIVE), which is not full.
-    inside.work(|_, top| ((), unsafe { stack::push(top, object) }));
 }
 
 /// The `n` newest objects, if the stack has as many and a buffer for them.
 #[inline]
 pub(crate) fn pop_many(own: Own<'_>, n: usize) -> Option<Vec<ErasedObject>> {
     let inside = own.enter_to_pop_many(n.saturating_mul(size_of::<ErasedObject>()))?;
-    inside.work(|stack, top| {
+    inside.work(|stack| {
         // None are not at hand either: there would be nothing by which the buffer finds its way back.
-        if n.wrapping_sub(1) >= stack.buffer.capacity() {
-            return (None, top);
+        if n.wrapping_sub(1) >= stack.state.buffer.capacity() {
+            return None;
         }
-        let mut objects = mem::take(&mut stack.buffer);
-        // SAFETY: inside the slot, which has as many.
-        let top = unsafe { stack.pop_many(top, n, &mut objects) };
-        (Some(objects), top)
+        let mut objects = mem::take(&mut stack.state.buffer);
+        // SAFETY: there are as many, and there is room for them.
+        unsafe { stack.pop_many(n, &mut objects) };
+        Some(objects)
     })
 }
 
@@ -84,16 +77,16 @@ pub(crate) fn push_many(own: Own<'_>, objects: Vec<ErasedObject>) -> Result<(), 
     let Some(inside) = own.enter_to_push_many(size_of_val(&objects[..])) else {
         return Err(objects);
     };
-    inside.work(|stack, top| {
-        if stack.buffer.capacity() > 0 {
-            return (Err(objects), top);
+    inside.work(|stack| {
+        if stack.state.buffer.capacity() > 0 {
+            return Err(objects);
         }
-        // SAFETY: inside the slot, which has room.
-        let top = unsafe { stack.push_all(top, &objects) };
+        // SAFETY: there is room.
+        unsafe { stack.push_all(&objects) };
         // Without a look at what it replaces, which has no memory.
-        mem::forget(mem::replace(&mut stack.buffer, objects));
-        stack.buffer.clear();
-        (Ok(()), top)
+        mem::forget(mem::replace(&mut stack.state.buffer, objects));
+        stack.state.buffer.clear();
+        Ok(())
     })
 }
 
@@ -104,8 +97,10 @@ pub(crate) fn take_permits(own: Own<'_>, n: usize) -> bool {
     let Some(inside) = own.enter_to_pop_many(n) else {
         return false;
     };
-    own.created().add(n as u64);
-    inside.work(|_, top| ((), stack::pop_permits(top, n)));
+    inside.work(|stack| {
+        stack.created.add(n as u64);
+        stack.pop_permits(n);
+    });
     true
 }
 
@@ -115,7 +110,7 @@ pub(crate) fn return_permit(own: Own<'_>) -> bool {
     let Some(inside) = own.enter_to_push() else {
         return false;
     };
-    inside.work(|_, top| ((), stack::push_permits(top, 1)));
+    inside.work(|stack| stack.push_permits(1));
     true
 }
 
@@ -133,14 +128,14 @@ pub(crate) fn try_pop_many(own: Own<'_>, n: usize) -> Popped {
     let Some(inside) = own.enter() else {
         return Popped::TooFew(Vec::new());
     };
-    inside.work(|stack, top| {
-        let mut objects = mem::take(&mut stack.buffer);
-        if n > stack.len(top) || n > objects.capacity() {
-            return (Popped::TooFew(objects), top);
+    inside.work(|stack| {
+        let mut objects = mem::take(&mut stack.state.buffer);
+        if n > stack.len() || n > objects.capacity() {
+            return Popped::TooFew(objects);
         }
-        // SAFETY: inside the slot, which has as many.
-        let top = unsafe { stack.pop_many(top, n, &mut objects) };
-        (Popped::All(objects), top)
+        // SAFETY: there are as many, and there is room for them.
+        unsafe { stack.pop_many(n, &mut objects) };
+        Popped::All(objects)
     })
 }
 
@@ -154,18 +149,20 @@ pub(crate) fn try_push_many(
     let Some(inside) = own.enter() else {
         return false;
     };
-    inside.work(|stack, top| {
-        // SAFETY: inside the slot.
-        let top = unsafe { stack.push_many(top, objects) };
-        let all = objects.is_empty();
-        if all {
-            let buffer = mem::take(objects);
-            match stack.buffer.capacity() {
-                0 => stack.buffer = buffer,
-                _ => give(buffer),
-            }
+    inside.work(|stack| {
+        let rest = objects.len().saturating_sub(stack.free());
+        // SAFETY: no more than there is room for.
+        unsafe { stack.push_all(&objects[rest..]) };
+        objects.truncate(rest);
+        if rest > 0 {
+            return false;
         }
-        (all, top)
+        let buffer = mem::take(objects);
+        match stack.state.buffer.capacity() {
+            0 => stack.state.buffer = buffer,
+            _ => give(buffer),
+        }
+        true
     })
 }
 
@@ -174,14 +171,13 @@ pub(crate) fn try_push_many(
 pub(crate) fn copy_out(own: Own<'_>, new_batch: impl Fn() -> super::Batch) {
     let mut spares = Vec::new();
     while let Some(inside) = own.enter() {
-        let missing = inside.work(|stack, top| {
-            stack.spares.append(&mut spares);
-            let missing = stack.given().saturating_sub(stack.spares.len());
-            if missing == 0 && stack.outgoing.is_empty() {
-                // SAFETY: inside the slot.
-                unsafe { stack.copy_out(top) };
+        let missing = inside.work(|stack| {
+            stack.state.spares.append(&mut spares);
+            let missing = (stack.state.given()).saturating_sub(stack.state.spares.len());
+            if missing == 0 && stack.state.outgoing.is_empty() {
+                stack.copy_out();
             }
-            (missing, top)
+            missing
         });
         if missing == 0 {
             break;
@@ -192,11 +188,9 @@ pub(crate) fn copy_out(own: Own<'_>, new_batch: impl Fn() -> super::Batch) {
 
 /// Moves the batches that the depot handed over to the stack, which is empty, and pops the newest object.
 pub(crate) fn take_in_and_pop(inside: Inside<'_, LocalStack>) -> ErasedObject {
-    inside.work(|stack, top: Top| {
-        // SAFETY: inside the slot (BIAS-EXCLUSIVE); the stack was empty, so there is room.
-        let top = unsafe { stack.take_in(top) };
-        // SAFETY: as above, and something came in.
-        unsafe { stack::pop(top) }
+    inside.work(|stack| {
+        stack.take_in();
+        stack.pop().expect("a batch is not empty")
     })
 }
 
@@ -207,38 +201,37 @@ pub(crate) fn forget_oldest_and_push(
     given: usize,
     object: ErasedObject,
 ) {
-    inside.work(|stack, top| {
-        // SAFETY: inside the slot (BIAS-EXCLUSIVE); it has what it gave at its start.
-        let top = unsafe { stack.forget_oldest(top, given) };
-        debug_assert!(stack.free(top) > 0, "a push into a stack that is full");
-        // SAFETY: as above, and there is room.
-        ((), unsafe { stack::push(top, object) })
+    inside.work(|stack| {
+        stack.forget_oldest(given);
+        assert!(stack.free() > 0, "a push into a stack that is full");
+        // SAFETY: it is not.
+        unsafe { stack.push(object) };
     });
 }
 
 /// Touches the memory that the stack may come to use; gives how many objects are in it.
 pub(crate) fn touch(inside: Inside<'_, LocalStack>) -> usize {
-    inside.work(|stack, top| {
-        // SAFETY: inside the slot (BIAS-EXCLUSIVE).
-        unsafe { stack.touch(top) };
-        (stack.len(top), top)
+    inside.work(|stack| {
+        stack.touch();
+        stack.len()
     })
 }
 
 /// How many permits are in the slot.
 pub(crate) fn count_permits(inside: Inside<'_, LocalStack>) -> usize {
-    inside.work(|stack, top| (stack.permits(top), top))
+    inside.work(|stack| stack.permits())
 }
 
 /// Puts permits into the slot, which has room for as many.
 pub(crate) fn add_permits(inside: Inside<'_, LocalStack>, permits: usize) {
-    inside.work(|_, top| ((), stack::push_permits(top, permits)));
+    inside.work(|stack| stack.push_permits(permits));
 }
 
 /// Takes up to half of what a full stack of permits holds out of the slot.
 pub(crate) fn take_half_of_permits(inside: Inside<'_, LocalStack>) -> usize {
-    inside.work(|stack, top| {
-        let half = stack.permits(top) / 2;
-        (half, stack::pop_permits(top, half))
+    inside.work(|stack| {
+        let half = stack.permits() / 2;
+        stack.pop_permits(half);
+        half
     })
 }

@@ -33,7 +33,9 @@ use crate::object::PoolId;
 use crate::sync::{AtomicU64, Ordering, ProcessCounter, UnsafeCell, barrier};
 
 pub(crate) use self::registry::Unregister;
-pub(crate) use self::slot::{Inside, Missed, OwnSlot, Slot, SlotState, Top};
+#[cfg(all(test, loom))]
+pub(crate) use self::slot::Top;
+pub(crate) use self::slot::{Inside, Missed, Opened, OwnSlot, Slot, SlotState};
 pub(crate) use self::stack::{Batch, LocalStack};
 
 /// A slot whose type is known to the pool with the id under which it is registered.
@@ -74,6 +76,12 @@ impl<S: SlotState> Slots<S> {
         self.occupied
     }
 
+    /// The slots that belong to a living thread.
+    fn taken(&self) -> impl Iterator<Item = &Slot<S>> {
+        // SAFETY: in the list, so alive (SLOT-LIVES).
+        self.taken.iter().map(|slot| unsafe { &**slot.as_ref() })
+    }
+
     /// Whether there are slots to be [reclaimed](Self::reclaim) or [handed over](Self::hand_over).
     #[inline(always)]
     pub(crate) fn has_backlog(&self) -> bool {
@@ -86,12 +94,8 @@ impl<S: SlotState> Slots<S> {
         if self.asked == self.occupied {
             return;
         }
-        for slot in &self.taken {
-            // SAFETY: in the list, so alive (SLOT-LIVES).
-            let slot = unsafe { slot.as_ref() };
-            if slot.is_active() {
-                slot.ask();
-            }
+        for slot in self.taken().filter(|slot| slot.is_active()) {
+            slot.ask();
         }
         self.asked = self.occupied;
     }
@@ -100,7 +104,7 @@ impl<S: SlotState> Slots<S> {
     pub(crate) fn hand_over(
         &mut self,
         own: OwnSlot<'_, S>,
-        reclaim: impl FnMut(Top, &mut S, &OwnedCount),
+        reclaim: impl FnOnce(&mut Opened<'_, S>),
     ) {
         if own.slot().is_asked() {
             self.flush(own, reclaim);
@@ -124,7 +128,7 @@ impl<S: SlotState> Slots<S> {
     pub(crate) fn unregister(
         &mut self,
         address: SlotAddress,
-        mut reclaim: impl FnMut(Top, &mut S, &OwnedCount),
+        reclaim: impl FnOnce(&mut Opened<'_, S>),
     ) {
         let Some(at) = self.taken.iter().position(|slot| slot.cast() == address) else {
             return;
@@ -133,11 +137,11 @@ impl<S: SlotState> Slots<S> {
         self.vacant.push(pointer);
         // SAFETY: in one of the lists, so alive (SLOT-LIVES).
         let slot = unsafe { pointer.as_ref() };
-        self.empty(slot, &mut reclaim);
+        self.empty(slot, reclaim);
     }
 
     /// Empties a slot that belongs to the calling thread, which is outside. The slot is not active after that.
-    fn empty(&mut self, slot: &Slot<S>, reclaim: &mut impl FnMut(Top, &mut S, &OwnedCount)) {
+    fn empty(&mut self, slot: &Slot<S>, reclaim: impl FnOnce(&mut Opened<'_, S>)) {
         let asked = slot.take_asked();
         if !asked && !slot.is_active() {
             return; // Another thread has emptied it.
@@ -148,15 +152,13 @@ impl<S: SlotState> Slots<S> {
         self.asked -= usize::from(asked);
         // SAFETY: the calling thread is the owner and outside; it has the central lock, so no revoking thread
         // is there (BIAS-EXCLUSIVE), and nobody has touched what was asked for (BIAS-ASKED).
-        unsafe { slot.with_state(|state| reclaim(slot.own_top(), state, slot.created())) };
+        unsafe { slot.open(slot.own_top(), reclaim) };
     }
 
     /// Activates the calling thread's slot, which is empty.
     pub(crate) fn activate(&mut self, own: OwnSlot<'_, S>) {
         let slot = own.slot();
-        // SAFETY: as in `state`.
-        let bounds = unsafe { slot.with_state(|state| state.bounds()) };
-        slot.activate(bounds);
+        slot.activate(self.own_state(own, |state| state.bounds()));
         self.occupied += 1;
     }
 
@@ -166,17 +168,18 @@ impl<S: SlotState> Slots<S> {
 
     /// Runs `f` on the state of the calling thread's slot, which is active, and sets the high bound anew.
     pub(crate) fn with_own<R>(&mut self, own: OwnSlot<'_, S>, f: impl FnOnce(&mut S) -> R) -> R {
-        let slot = own.slot();
-        debug_assert!(slot.is_active());
+        debug_assert!(own.slot().is_active());
+        self.own_state(own, |state| {
+            let result = f(state);
+            own.slot().set_high(state.bounds().1);
+            result
+        })
+    }
+
+    fn own_state<R>(&mut self, own: OwnSlot<'_, S>, f: impl FnOnce(&mut S) -> R) -> R {
         // SAFETY: the calling thread owns the slot and is outside; it has the central lock, so no revoking
         // thread is there (BIAS-EXCLUSIVE).
-        unsafe {
-            slot.with_state(|state| {
-                let result = f(state);
-                slot.set_high(state.bounds().1);
-                result
-            })
-        }
+        unsafe { own.slot().with_state(f) }
     }
 
     /// Enters the calling thread's slot, which is active. The lock may be given up then: a revoking thread
@@ -186,12 +189,8 @@ impl<S: SlotState> Slots<S> {
     }
 
     /// Empties the calling thread's slot into `reclaim`. The slot is not active after that.
-    pub(crate) fn flush(
-        &mut self,
-        own: OwnSlot<'_, S>,
-        mut reclaim: impl FnMut(Top, &mut S, &OwnedCount),
-    ) {
-        self.empty(own.slot(), &mut reclaim);
+    pub(crate) fn flush(&mut self, own: OwnSlot<'_, S>, reclaim: impl FnOnce(&mut Opened<'_, S>)) {
+        self.empty(own.slot(), reclaim);
     }
 
     /// Revokes all slots and waits until their owners are outside; whether that took a barrier. What the slots
@@ -200,26 +199,18 @@ impl<S: SlotState> Slots<S> {
         if self.occupied == 0 {
             return false; // They are empty, and are not looked at again (BIAS-STALE).
         }
-        for slot in &self.taken {
-            // SAFETY: in the list, so alive (SLOT-LIVES).
-            let slot = unsafe { slot.as_ref() };
+        for slot in self.taken() {
             if slot.take_asked() || slot.is_active() {
                 slot.revoke();
                 slot.set_pending();
             }
         }
         barrier::heavy();
-        for slot in &self.taken {
-            // SAFETY: as above.
-            let slot = unsafe { slot.as_ref() };
+        for slot in self.taken() {
             if slot.take_pending() {
                 // The owner was seen outside after the barrier that follows the revocation, so it does not
                 // enter again before it has had the lock (BIAS-DEKKER).
-                let top = slot.wait_until_quiescent();
-                // SAFETY: hence this thread has the state to itself (BIAS-EXCLUSIVE).
-                let (empty, _) = unsafe { slot.with_state(|state| state.bounds()) };
-                // Below that of an empty stack: the owner tried to pop, and found nothing.
-                slot.set_observed_top(top.max(empty));
+                slot.observe(slot.wait_until_quiescent());
             }
         }
         (self.occupied, self.asked) = (0, 0);
@@ -227,45 +218,31 @@ impl<S: SlotState> Slots<S> {
         true
     }
 
-    /// Empties the slots that were stopped and not emptied yet: calls `reclaim` with the top, the state, which
-    /// it leaves empty, and the owner's count of objects created, which it takes over.
+    /// Empties the slots that were stopped and not emptied yet: calls `reclaim` with what each holds, which it takes
+    /// over, and the owner's count of objects created.
     #[inline]
-    pub(crate) fn reclaim(&mut self, reclaim: impl FnMut(Top, &mut S, &OwnedCount)) {
+    pub(crate) fn reclaim(&mut self, reclaim: impl FnMut(&mut Opened<'_, S>)) {
         if self.unreclaimed {
             self.reclaim_slow(reclaim);
         }
     }
 
-    fn reclaim_slow(&mut self, mut reclaim: impl FnMut(Top, &mut S, &OwnedCount)) {
+    fn reclaim_slow(&mut self, mut reclaim: impl FnMut(&mut Opened<'_, S>)) {
         self.unreclaimed = false;
-        for slot in &self.taken {
-            // SAFETY: in the list, so alive (SLOT-LIVES).
-            let slot = unsafe { slot.as_ref() };
+        for slot in self.taken() {
             if let Some(top) = slot.take_unreclaimed() {
                 // SAFETY: stopped, and not activated since, which needs the lock: so this thread has the state
                 // to itself (BIAS-EXCLUSIVE). What the owner may pop optimistically lies above the observed
                 // top and is left alone (BIAS-POP).
-                unsafe { slot.with_state(|state| reclaim(top, state, slot.created())) };
+                unsafe { slot.open(top, &mut reclaim) };
             }
         }
-    }
-
-    /// Takes out the slots that no thread has, to be freed when the lock is given up.
-    pub(crate) fn take_vacant(&mut self) -> Vec<Box<PaddedSlot<S>>> {
-        let vacant = self.vacant.drain(..);
-        vacant
-            // SAFETY: made by `Box::leak` in `register`. The thread that had it has given it up, and does not
-            // find it any more (SLOT-LIVES).
-            .map(|slot| unsafe { Box::from_raw(slot.as_ptr()) })
-            .collect()
     }
 
     /// Calls `f` with the size of the stack in bytes and the count of objects created of each slot that may hold
     /// something. Exact for a slot whose owner is outside.
     pub(crate) fn for_each_occupied(&self, mut f: impl FnMut(usize, &OwnedCount)) {
-        for slot in &self.taken {
-            // SAFETY: in the list, so alive (SLOT-LIVES).
-            let slot = unsafe { slot.as_ref() };
+        for slot in self.taken() {
             if slot.is_active() || slot.is_asked() {
                 let top = slot.wait_until_quiescent();
                 f(top.addr().saturating_sub(slot.empty()), slot.created());
@@ -274,27 +251,25 @@ impl<S: SlotState> Slots<S> {
     }
 }
 
-impl<S> Drop for Slots<S> {
-    fn drop(&mut self) {
-        for slot in self.taken.drain(..).chain(self.vacant.drain(..)) {
-            // SAFETY: made by `Box::leak` in `register`, and in a list, so not freed before. A thread that
-            // still has the address finds it only by the pool's id, which it can no longer have, or by
-            // upgrading its weak reference to the pool, which fails (SLOT-LIVES).
-            drop(unsafe { Box::from_raw(slot.as_ptr()) });
-        }
+impl<S> Slots<S> {
+    /// Takes out the slots that no thread has, to be freed when the lock is given up.
+    pub(crate) fn take_vacant(&mut self) -> Vec<Box<PaddedSlot<S>>> {
+        let vacant = self.vacant.drain(..);
+        vacant
+            // SAFETY: made by `Box::leak` in `register`, and in the list, so not freed before. A thread that had it has
+            // given it up, and does not find it any more (SLOT-LIVES).
+            .map(|slot| unsafe { Box::from_raw(slot.as_ptr()) })
+            .collect()
     }
 }
 
-/// The calling thread's slot in the pool with this id, if it used that lately: the lookup of a hit, which
-/// touches nothing of the pool.
-///
-/// # Safety
-///
-/// The id is that of a pool with slots of state `S`, which is alive for `'a`; or of none.
-#[inline(always)]
-unsafe fn recent<'a, S>(pool: PoolId) -> Option<OwnSlot<'a, S>> {
-    // SAFETY: by contract.
-    registry::recent(pool).map(|address| unsafe { own_at(address) })
+impl<S> Drop for Slots<S> {
+    fn drop(&mut self) {
+        // A thread that still has the address of one finds it only by the pool's id, which it can no longer have, or by
+        // upgrading its weak reference to the pool, which fails (SLOT-LIVES).
+        self.vacant.append(&mut self.taken);
+        drop(self.take_vacant());
+    }
 }
 
 /// # Safety
@@ -351,7 +326,7 @@ impl<S> SlotKey<S> {
     #[inline(always)]
     pub(crate) fn at_hand(&self) -> Option<OwnSlot<'_, S>> {
         // SAFETY: the key lies in the pool, so that is alive.
-        unsafe { recent(self.pool) }
+        registry::recent(self.pool).map(|address| unsafe { own_at(address) })
     }
 
     /// The calling thread's slot, if it has one.
@@ -397,7 +372,7 @@ impl<V> SharedInSlots<V> {
     #[inline(always)]
     pub(crate) fn with<S, R>(&self, inside: Inside<'_, S>, f: impl FnOnce(&V) -> R) -> R {
         // SAFETY: the owner is inside, so no other thread replaces the value meanwhile.
-        inside.work(|_, top| (self.0.with(|value| f(unsafe { &*value })), top))
+        inside.work(|_| self.0.with(|value| f(unsafe { &*value })))
     }
 
     /// Replaces the value. Under the central lock of the pool that it and the slots belong to.

@@ -180,7 +180,12 @@ impl<S> Slot<S> {
 
     /// Keeps the top that a revoking thread observed, for the owner to ask for and for the stack to be emptied
     /// by. Under the central lock.
-    pub(super) fn set_observed_top(&self, top: Top) {
+    pub(super) fn observe(&self, top: Top) {
+        // Below that of an empty stack: the owner tried to pop, and found nothing.
+        let top = match top.addr() < self.empty() {
+            true => top.wrapping_byte_add(OBJECT),
+            false => top,
+        };
         self.observed_top.store(top, Ordering::Relaxed);
         self.unreclaimed.store(true, Ordering::Relaxed);
     }
@@ -199,11 +204,34 @@ impl<S> Slot<S> {
         (!observed.is_null()).then_some(observed)
     }
 
-    /// The state.
+    /// Runs `f` on what the slot protects, whose top is `top`; gives the top that `f` leaves, too.
     ///
     /// # Safety
     ///
-    /// The caller has it to itself while it uses the reference (BIAS-EXCLUSIVE).
+    /// The caller has it to itself meanwhile (BIAS-EXCLUSIVE), and observed the top since then.
+    #[inline(always)]
+    pub(super) unsafe fn open<R>(
+        &self,
+        top: Top,
+        f: impl FnOnce(&mut Opened<'_, S>) -> R,
+    ) -> (R, Top) {
+        self.state.with_mut(|state| {
+            let mut opened = Opened {
+                // SAFETY: by contract.
+                state: unsafe { &mut *state },
+                top,
+                created: &self.created,
+            };
+            let result = f(&mut opened);
+            (result, opened.top)
+        })
+    }
+
+    /// [`open`](Self::open) for what does not ask for the top.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the state to itself meanwhile (BIAS-EXCLUSIVE).
     #[inline(always)]
     pub(super) unsafe fn with_state<R>(&self, f: impl FnOnce(&mut S) -> R) -> R {
         // SAFETY: by contract.
@@ -223,6 +251,15 @@ impl<S> Slot<S> {
         // top.
         self.top.store(top, Ordering::Release);
     }
+}
+
+/// What a slot protects, in the hands of the thread that has it to itself (BIAS-EXCLUSIVE): its owner inside, or a
+/// thread that empties it.
+pub(crate) struct Opened<'a, S> {
+    pub(crate) state: &'a mut S,
+    pub(crate) top: Top,
+    /// The owner's count of objects created.
+    pub(crate) created: &'a OwnedCount,
 }
 
 /// The calling thread's slot in one pool. Not `Send`: its methods are for the owner.
@@ -255,11 +292,6 @@ impl<'a, S> OwnSlot<'a, S> {
     #[inline(always)]
     pub(super) fn slot(self) -> &'a Slot<S> {
         self.slot
-    }
-
-    #[inline(always)]
-    pub(crate) fn created(self) -> &'a OwnedCount {
-        &self.slot.created
     }
 
     /// Enters, unless the slot is revoked.
@@ -386,16 +418,15 @@ impl<'a, S> Missed<'a, S> {
 #[must_use = "the owner has to leave"]
 pub(crate) struct Inside<'a, S> {
     own: OwnSlot<'a, S>,
-    pub(super) top: Top,
+    top: Top,
 }
 
 impl<'a, S> Inside<'a, S> {
-    /// Runs `f` on the state and the top, and leaves with the top that `f` gives.
+    /// Runs `f` on what the slot protects, and leaves.
     #[inline(always)]
-    pub(crate) fn work<R>(self, f: impl FnOnce(&mut S, Top) -> (R, Top)) -> R {
-        let top = self.top;
+    pub(crate) fn work<R>(self, f: impl FnOnce(&mut Opened<'_, S>) -> R) -> R {
         // SAFETY: the owner is inside (BIAS-EXCLUSIVE), until the leave below.
-        let (result, top) = unsafe { self.own.slot.with_state(|state| f(state, top)) };
+        let (result, top) = unsafe { self.own.slot.open(self.top, f) };
         self.own.slot.leave(top);
         result
     }

@@ -5,73 +5,12 @@ use std::mem::{self, MaybeUninit};
 use std::ptr::{self, NonNull};
 
 use super::copy::copy_run;
-use super::slot::{SlotState, Top};
+use super::slot::{Opened, SlotState, Top};
 use crate::object::ErasedObject;
 
-/// An array of idle objects, filled from the front. Changes hands by pointer.
-pub(crate) struct Batch {
-    items: Box<[MaybeUninit<ErasedObject>]>,
-    len: usize,
-}
-
-impl Batch {
-    pub(crate) fn new(capacity: usize) -> Self {
-        Batch {
-            items: Box::new_uninit_slice(capacity),
-            len: 0,
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.len == self.items.len()
-    }
-
-    pub(crate) fn push(&mut self, object: ErasedObject) {
-        self.items[self.len].write(object);
-        self.len += 1;
-    }
-
-    pub(crate) fn pop(&mut self) -> Option<ErasedObject> {
-        self.len = self.len.checked_sub(1)?;
-        // SAFETY: items before the old `len` were written.
-        Some(unsafe { self.items[self.len].assume_init() })
-    }
-
-    /// Fills the empty batch with copies of `objects`, as many as it has room for.
-    pub(crate) fn fill(&mut self, objects: &[ErasedObject]) {
-        let n = objects.len().min(self.items.len());
-        // SAFETY: both have as many; `MaybeUninit` has the layout of what it may hold.
-        unsafe { ptr::copy_nonoverlapping(objects.as_ptr().cast(), self.items.as_mut_ptr(), n) };
-        self.len = n;
-    }
-
-    /// Forgets what is in it.
-    pub(crate) fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    /// What is in it, the oldest first.
-    pub(crate) fn objects(&self) -> &[ErasedObject] {
-        let filled = &self.items[..self.len];
-        // SAFETY: items before `len` were written, and `MaybeUninit` has the layout of what it may hold.
-        unsafe { &*(ptr::from_ref(filled) as *const [ErasedObject]) }
-    }
-
-    /// Takes out the `n` oldest, or all.
-    pub(crate) fn take_oldest(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
-        let n = n.min(self.len);
-        if n == 0 {
-            return;
-        }
-        out.extend(&self.objects()[..n]);
-        self.items.copy_within(n..self.len, 0);
-        self.len -= n;
-    }
-}
+/// Idle objects on their way, as many as the batch size says at most. Changes hands by pointer, and never grows: made
+/// with room for all, since no memory is asked for under a lock.
+pub(crate) type Batch = Vec<ErasedObject>;
 
 /// The most batches that a thread takes from the depot in a visit; its stack holds one more.
 const LARGEST_REFILL: usize = 8;
@@ -178,16 +117,6 @@ impl LocalStack {
         }
     }
 
-    /// How many objects there are.
-    pub(super) fn len(&self, top: Top) -> usize {
-        (top.addr() - self.empty.addr()) / size_of::<ErasedObject>()
-    }
-
-    /// How many permits there are, in a stack of permits.
-    pub(crate) fn permits(&self, top: Top) -> usize {
-        (top.addr() - self.empty.addr()) / PERMIT
-    }
-
     /// How many batches the next visit takes.
     pub(crate) fn refill(&self) -> usize {
         self.refill
@@ -221,68 +150,6 @@ impl LocalStack {
         self.set_refill(1);
     }
 
-    /// The objects, the oldest first.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the stack to itself, and `top` is its top.
-    unsafe fn objects(&mut self, top: Top) -> &mut [ErasedObject] {
-        let len = self.len(top);
-        // SAFETY: those up to the top were written by pushes, and are the caller's.
-        unsafe { std::slice::from_raw_parts_mut(self.empty.cast(), len) }
-    }
-
-    /// Moves the batches that came in to the end of the stack; gives the new top.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the stack to itself, and `top` is its top. There is room.
-    pub(super) unsafe fn take_in(&mut self, mut top: Top) -> Top {
-        for mut batch in self.incoming.drain(..) {
-            for object in batch.objects() {
-                // SAFETY: there is room, by contract.
-                top = unsafe { push(top, *object) };
-            }
-            batch.clear();
-            self.spares.push(batch);
-        }
-        top
-    }
-
-    /// Copies the oldest batches to spares, of which there are as many, to be given to the depot. They stay in
-    /// the stack until they are [forgotten](Self::forget_oldest).
-    ///
-    /// # Safety
-    ///
-    /// The caller has the stack to itself, and `top` is its top.
-    pub(super) unsafe fn copy_out(&mut self, top: Top) {
-        let (given, batch_size) = (self.given(), self.batch_size);
-        let mut outgoing = mem::take(&mut self.outgoing);
-        let mut spares = mem::take(&mut self.spares);
-        // SAFETY: by contract.
-        let objects = unsafe { self.objects(top) };
-        for oldest in objects.chunks_exact(batch_size).take(given) {
-            if let Some(mut spare) = spares.pop() {
-                spare.fill(oldest);
-                outgoing.push(spare);
-            }
-        }
-        self.outgoing = outgoing;
-        self.spares = spares;
-    }
-
-    /// Moves the stack down over its `batches` oldest batches, which the depot has; gives the new top.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the stack to itself, `top` is its top, and there are as many.
-    pub(super) unsafe fn forget_oldest(&mut self, top: Top, batches: usize) -> Top {
-        let n = batches * self.batch_size;
-        // SAFETY: by contract.
-        unsafe { self.objects(top) }.copy_within(n.., 0);
-        top.cast::<ErasedObject>().wrapping_sub(n).cast()
-    }
-
     /// Takes back the copies that were not given.
     pub(crate) fn keep_outgoing(&mut self) {
         for mut batch in self.outgoing.drain(..) {
@@ -290,79 +157,146 @@ impl LocalStack {
             self.spares.push(batch);
         }
     }
+}
+
+/// The stack, from [`LocalStack::empty`] up to the top.
+impl Opened<'_, LocalStack> {
+    /// How many objects there are.
+    pub(super) fn len(&self) -> usize {
+        (self.top.addr() - self.state.empty.addr()) / size_of::<ErasedObject>()
+    }
 
     /// How many objects more there is room for.
-    pub(super) fn free(&self, top: Top) -> usize {
-        (self.room / size_of::<ErasedObject>()).saturating_sub(self.len(top))
+    pub(super) fn free(&self) -> usize {
+        (self.state.room / size_of::<ErasedObject>()).saturating_sub(self.len())
     }
 
-    /// Writes to the memory above the top that there is room in, so that the system has it ready.
+    fn end(&self) -> *mut ErasedObject {
+        self.top.cast()
+    }
+
+    /// The objects, the oldest first.
+    fn objects(&mut self) -> &mut [ErasedObject] {
+        // SAFETY: those up to the top were written by pushes, and are the thread's that opened the slot.
+        unsafe { std::slice::from_raw_parts_mut(self.state.empty.cast(), self.len()) }
+    }
+
+    /// The objects in runs of a batch or less, the oldest first.
+    pub(crate) fn runs(&mut self) -> impl Iterator<Item = &[ErasedObject]> {
+        let batch_size = self.state.batch_size;
+        self.objects().chunks(batch_size)
+    }
+
+    /// Puts an object on top.
     ///
     /// # Safety
     ///
-    /// The caller has the stack to itself, and `top` is its top.
-    pub(super) unsafe fn touch(&mut self, top: Top) {
-        let free = self.free(top);
-        // SAFETY: there is room for as many, and no object is there.
-        unsafe { top.cast::<ErasedObject>().write_bytes(0, free) };
+    /// There is room.
+    #[inline(always)]
+    pub(super) unsafe fn push(&mut self, object: ErasedObject) {
+        // SAFETY: by contract within the stack.
+        unsafe { self.end().write(object) };
+        self.top = self.end().wrapping_add(1).cast();
     }
 
-    /// Moves the `n` newest objects to `out`, which is empty and has room for them; gives the new top.
+    /// Takes the newest object.
+    pub(super) fn pop(&mut self) -> Option<ErasedObject> {
+        if self.len() == 0 {
+            return None;
+        }
+        // SAFETY: there is one, and it is the thread's that opened the slot.
+        let object = unsafe { newest(self.top) };
+        self.top = self.end().wrapping_sub(1).cast();
+        Some(object)
+    }
+
+    /// Pushes all of `objects`, the last last.
     ///
     /// # Safety
     ///
-    /// The caller has the stack to itself, `top` is its top, and there are as many.
+    /// There is room.
     #[inline]
-    pub(super) unsafe fn pop_many(
-        &mut self,
-        top: Top,
-        n: usize,
-        out: &mut Vec<ErasedObject>,
-    ) -> Top {
-        debug_assert!(n <= self.len(top) && out.is_empty() && n <= out.capacity());
-        // SAFETY: there are as many below the top.
-        let oldest = unsafe { top.cast::<ErasedObject>().sub(n) };
-        // SAFETY: `out` has room; it is not part of the stack.
+    pub(super) unsafe fn push_all(&mut self, objects: &[ErasedObject]) {
+        debug_assert!(objects.len() <= self.free());
+        // SAFETY: by contract there is room; `objects` are not part of the stack, which is borrowed.
+        unsafe { copy_run(objects.as_ptr(), self.end(), objects.len()) };
+        self.top = self.end().wrapping_add(objects.len()).cast();
+    }
+
+    /// Moves the `n` newest objects to `out`, which is empty.
+    ///
+    /// # Safety
+    ///
+    /// There are as many, and `out` has room for them.
+    #[inline]
+    pub(super) unsafe fn pop_many(&mut self, n: usize, out: &mut Vec<ErasedObject>) {
+        debug_assert!(n <= self.len() && out.is_empty() && n <= out.capacity());
+        let oldest = self.end().wrapping_sub(n);
+        // SAFETY: by contract there are as many below the top, and `out` has room; it is not part of the stack.
         unsafe { copy_run(oldest, out.as_mut_ptr(), n) };
         // SAFETY: copied just now, from what pushes wrote.
         unsafe { out.set_len(n) };
-        oldest.cast()
+        self.top = oldest.cast();
     }
 
-    /// Pushes all of `objects`, the last last; gives the new top.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the stack to itself, `top` is its top, and there is room.
-    #[inline]
-    pub(super) unsafe fn push_all(&mut self, top: Top, objects: &[ErasedObject]) -> Top {
-        debug_assert!(objects.len() <= self.free(top));
-        let end = top.cast::<ErasedObject>();
-        // SAFETY: there is room; `objects` are not part of the stack.
-        unsafe { copy_run(objects.as_ptr(), end, objects.len()) };
-        // SAFETY: within the stack, or at its end.
-        unsafe { end.add(objects.len()) }.cast()
+    /// Moves the batches that came in to the end of the stack, which has room for them.
+    pub(super) fn take_in(&mut self) {
+        let mut incoming = mem::take(&mut self.state.incoming);
+        for mut batch in incoming.drain(..) {
+            assert!(
+                batch.len() <= self.free(),
+                "a batch for a stack that is full"
+            );
+            // SAFETY: there is room.
+            unsafe { self.push_all(&batch) };
+            batch.clear();
+            self.state.spares.push(batch);
+        }
+        self.state.incoming = incoming;
     }
 
-    /// Takes as many of `objects`, from their end, as there is room for; gives the new top.
-    ///
-    /// # Safety
-    ///
-    /// The caller has the stack to itself, and `top` is its top.
-    pub(super) unsafe fn push_many(&mut self, top: Top, objects: &mut Vec<ErasedObject>) -> Top {
-        let rest = objects.len().saturating_sub(self.free(top));
-        // SAFETY: no more than there is room for.
-        let top = unsafe { self.push_all(top, &objects[rest..]) };
-        objects.truncate(rest);
-        top
+    /// Copies the oldest batches to spares, of which there are as many, to be given to the depot. They stay in
+    /// the stack until they are [forgotten](Self::forget_oldest).
+    pub(super) fn copy_out(&mut self) {
+        let mut outgoing = mem::take(&mut self.state.outgoing);
+        let mut spares = mem::take(&mut self.state.spares);
+        let (given, batch_size) = (self.state.given(), self.state.batch_size);
+        for oldest in self.objects().chunks_exact(batch_size).take(given) {
+            if let Some(mut spare) = spares.pop() {
+                spare.extend_from_slice(oldest);
+                outgoing.push(spare);
+            }
+        }
+        self.state.outgoing = outgoing;
+        self.state.spares = spares;
     }
 
-    /// The stack in runs of a batch or less, the oldest first, for a thread that empties the slot with this top.
-    pub(crate) fn runs(&mut self, top: Top) -> impl Iterator<Item = &[ErasedObject]> {
-        let batch_size = self.batch_size;
-        // SAFETY: `&mut self` of a state that is in a slot says that the caller has it to itself, and its top
-        // comes with it (`Slots::reclaim`).
-        unsafe { self.objects(top) }.chunks(batch_size)
+    /// Moves the stack down over its `batches` oldest batches, which the depot has.
+    pub(super) fn forget_oldest(&mut self, batches: usize) {
+        let n = batches * self.state.batch_size;
+        self.objects().copy_within(n.., 0);
+        self.top = self.end().wrapping_sub(n).cast();
+    }
+
+    /// Writes to the memory above the top that there is room in, so that the system has it ready.
+    pub(super) fn touch(&mut self) {
+        // SAFETY: there is room for as many, and no object is there.
+        unsafe { self.end().write_bytes(0, self.free()) };
+    }
+
+    /// How many permits there are, in a stack of permits.
+    pub(crate) fn permits(&self) -> usize {
+        (self.top.addr() - self.state.empty.addr()) / PERMIT
+    }
+
+    #[inline(always)]
+    pub(super) fn push_permits(&mut self, n: usize) {
+        self.top = self.top.wrapping_byte_add(n * PERMIT);
+    }
+
+    #[inline(always)]
+    pub(super) fn pop_permits(&mut self, n: usize) {
+        self.top = self.top.wrapping_byte_sub(n * PERMIT);
     }
 }
 
@@ -373,42 +307,15 @@ impl Drop for LocalStack {
     }
 }
 
-/// The newest object of the stack with this top; the next top is the one below.
+/// The newest object of the stack with this top.
 ///
 /// # Safety
 ///
 /// `top` is or was the top of a stack that is not empty, and what lies below it is the caller's: no other
 /// thread writes there meanwhile.
 #[inline(always)]
-pub(super) unsafe fn pop(top: Top) -> (ErasedObject, Top) {
-    // SAFETY: not the first top, so within the stack.
-    let newest = unsafe { top.cast::<ErasedObject>().sub(1) };
-    // SAFETY: written by the push that made the top.
-    (unsafe { newest.read() }, newest.cast())
-}
-
-/// Puts `object` on top; gives the next top.
-///
-/// # Safety
-///
-/// The caller has the stack to itself, and `top` is its top, and not that of a full stack.
-#[inline(always)]
-pub(super) unsafe fn push(top: Top, object: ErasedObject) -> Top {
-    let end = top.cast::<ErasedObject>();
-    // SAFETY: not the last top, so within the stack.
-    unsafe { end.write(object) };
-    // SAFETY: as above.
-    unsafe { end.add(1) }.cast()
-}
-
-/// One permit more; gives the next top.
-#[inline(always)]
-pub(super) fn push_permits(top: Top, permits: usize) -> Top {
-    top.wrapping_byte_add(permits * PERMIT)
-}
-
-/// So many permits less; gives the next top.
-#[inline(always)]
-pub(super) fn pop_permits(top: Top, permits: usize) -> Top {
-    top.wrapping_byte_sub(permits * PERMIT)
+pub(super) unsafe fn newest(top: Top) -> ErasedObject {
+    let newest = top.cast::<ErasedObject>().wrapping_sub(1);
+    // SAFETY: within the stack, since this is not the first top; written by the push that made it.
+    unsafe { newest.read() }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::{self, ManuallyDrop};
 use core::ops::{Deref, DerefMut};
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use super::block::Block;
 use super::{HooksOf, ObjectPool, SharedRef};
@@ -73,8 +73,10 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
 
     /// A counted reference of the pool; `None` once the last of those is gone.
     pub(crate) fn shared_ref(&self) -> Option<SharedRef<T, P>> {
-        // SAFETY: the object keeps its pool alive (LIFE-REFS).
-        unsafe { SharedRef::upgrade(self.pool_ptr()) }
+        let counted = self.pool().try_add_ref();
+        // Only then: a reference that is made is dropped, and releases what it counts.
+        // SAFETY: counted just now.
+        counted.then(|| unsafe { SharedRef::from_counted(self.pool_ptr()) })
     }
 
     /// The address of the object.
@@ -121,7 +123,7 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
     #[inline(always)]
     fn check(&mut self, reset: bool) -> Result<bool, Panic> {
         // The pool is not looked at, and so not loaded, where the lifecycle is a type and nothing more.
-        // SAFETY: the object keeps its pool alive (LIFE-REFS).
+        // SAFETY: as in `pool`.
         let pool = unsafe { self.pool_ptr().as_ref() };
         let discarded = OnPanic::new(|| pool.count_discarded());
         let checked = reset_and_validate::<T, P::Lifecycle>(pool.hooks(), &mut **self, reset);
@@ -234,12 +236,21 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
 
     /// Moves the value out; block and permit go back.
     pub(crate) fn detach(self) -> T {
-        let block = self.into_block();
-        // SAFETY: the block holds the object's value, and is vacant from here on.
-        let value = unsafe { block.value().read() };
-        // SAFETY: vacant since just now, and the object's permit goes with it.
-        unsafe { Vacancy::<T, P>::of_block(block) }.give_back();
+        let (value, vacancy) = self.take_apart();
+        // SAFETY: a live value, which is given up.
+        let value = unsafe { value.read() };
+        vacancy.give_back();
         value
+    }
+
+    /// The value, which is the caller's to give up before anything else, and what is left then.
+    fn take_apart(self) -> (NonNull<T>, Vacancy<T, P>) {
+        let block = self.into_block();
+        // SAFETY: the block holds an object.
+        let pool = unsafe { block.pool() };
+        // SAFETY: the object's permit.
+        let permit = unsafe { Permit::new(pool) };
+        (block.value(), Vacancy { block, permit })
     }
 
     /// Drops the value, and keeps block and permit.
@@ -248,57 +259,33 @@ impl<T, P: ObjectPool<T>> Object<T, P> {
     ///
     /// If the value's drop does; block and permit go back then.
     fn vacate(self) -> Vacancy<T, P> {
-        let block = self.into_block();
-        // SAFETY: the block of an object that is given up.
-        unsafe { vacate(block) }
+        let (value, vacancy) = self.take_apart();
+        let mut panics = FirstPanic::default();
+        // SAFETY: a live value, which is given up.
+        panics.catch(|| unsafe { value.drop_in_place() });
+        // Goes on unless the thread unwinds already, and drops the vacancy on its way.
+        panics.resume();
+        vacancy
     }
-}
-
-/// Drops the object in a block.
-///
-/// # Panics
-///
-/// As [`Object::vacate`].
-///
-/// # Safety
-///
-/// The block is that of an [`Object<T, P>`](Object) that is not used again.
-unsafe fn vacate<T, P: ObjectPool<T>>(block: Block<T>) -> Vacancy<T, P> {
-    let value = block.value();
-    // SAFETY: vacant below, and the object's permit goes with it.
-    let vacancy = unsafe { Vacancy::of_block(block) };
-    let mut panics = FirstPanic::default();
-    // SAFETY: a live value, which the caller gives up.
-    panics.catch(|| unsafe { value.drop_in_place() });
-    // Goes on unless the thread unwinds already, and drops the vacancy on its way.
-    panics.resume();
-    vacancy
 }
 
 impl<T, P: ObjectPool<T>> Drop for Object<T, P> {
-    // Inlined, and the block handed on by value: so an object that is released need not lie in memory.
+    // Inlined, and the object handed on by value: so one that is released need not lie in memory.
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: the object is not used after its drop.
-        let block = unsafe { self.block.duplicate() };
-        // SAFETY: as above.
-        unsafe { destroy::<T, P>(block) };
+        // SAFETY: the object is not used after its drop; `destroy` takes it apart.
+        destroy(unsafe { ptr::read(self) });
     }
 }
 
-/// Destroys the object in a block.
+/// Destroys an object.
 ///
 /// # Panics
 ///
 /// As [`Object::vacate`].
-///
-/// # Safety
-///
-/// As for [`vacate`].
 #[inline(never)]
-unsafe fn destroy<T, P: ObjectPool<T>>(block: Block<T>) {
-    // SAFETY: by contract.
-    unsafe { vacate::<T, P>(block) }.give_back();
+fn destroy<T, P: ObjectPool<T>>(object: Object<T, P>) {
+    object.vacate().give_back();
 }
 
 impl<T, P: ObjectPool<T>> Deref for Object<T, P> {
@@ -368,12 +355,15 @@ impl<T, P: ObjectPool<T>> Permit<T, P> {
         }
     }
 
+    fn pool(&self) -> &P {
+        // SAFETY: the permit keeps the pool alive (LIFE-REFS).
+        unsafe { self.pool.as_ref() }
+    }
+
     /// The vacant block that the permit allows to fill.
     pub(crate) fn vacancy(self) -> Vacancy<T, P> {
-        // SAFETY: the permit keeps the pool alive.
-        let block = unsafe { self.pool.as_ref() }.take_block();
         Vacancy {
-            block,
+            block: self.pool().take_block(),
             permit: self,
         }
     }
@@ -434,18 +424,6 @@ pub(crate) struct Vacancy<T, P: ObjectPool<T>> {
 }
 
 impl<T, P: ObjectPool<T>> Vacancy<T, P> {
-    /// # Safety
-    ///
-    /// `block` held an object of a pool `P`, which is gone or about to be dropped by the caller; its permit is
-    /// the caller's.
-    unsafe fn of_block(block: Block<T>) -> Self {
-        // SAFETY: by contract it held an object just now.
-        let pool = unsafe { block.pool() };
-        // SAFETY: by contract.
-        let permit = unsafe { Permit::new(pool) };
-        Vacancy { block, permit }
-    }
-
     /// The address of the object to be, as a number.
     #[cfg(feature = "std")]
     pub(crate) fn address(&self) -> usize {
@@ -467,10 +445,8 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
     unsafe fn return_block(&self) {
         // SAFETY: by contract.
         let block = unsafe { self.block.duplicate() };
-        // SAFETY: the permit keeps the pool alive.
-        let pool = unsafe { self.permit.pool.as_ref() };
         // SAFETY: `take_block` of this pool gave it, and it is vacant.
-        unsafe { pool.return_block(block) };
+        unsafe { self.permit.pool().return_block(block) };
     }
 
     /// Creates an object in the block.
@@ -482,9 +458,7 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
     where
         HooksOf<T, P>: Lifecycle<T>,
     {
-        // SAFETY: the permit keeps the pool alive, also while it is in what is filled.
-        let hooks = unsafe { self.permit.pool.as_ref() }.hooks();
-        self.fill(|place| hooks.create_in(place))
+        self.fill_by(|pool, place| pool.hooks().create_in(place))
     }
 
     /// Moves a value made elsewhere into the block.
@@ -498,13 +472,20 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
     ///
     /// If `create` does; block and permit go back then.
     pub(crate) fn fill(
-        mut self,
+        self,
         create: impl for<'a> FnOnce(Place<'a, T>) -> Ready<'a, T>,
     ) -> Object<T, P> {
-        let address = self.permit.pool.cast();
-        // SAFETY: the permit keeps the pool alive.
-        let pool_id = unsafe { self.permit.pool.as_ref() }.pool_id();
-        self.block.fill(address, pool_id, create);
+        self.fill_by(|_, place| create(place))
+    }
+
+    fn fill_by(
+        mut self,
+        create: impl for<'a> FnOnce(&P, Place<'a, T>) -> Ready<'a, T>,
+    ) -> Object<T, P> {
+        let pool = self.permit.pool();
+        (self.block).fill(self.permit.pool.cast(), pool.pool_id(), |place| {
+            create(pool, place)
+        });
         // SAFETY: the vacancy is forgotten.
         let block = unsafe { self.block.duplicate() };
         mem::forget(self);
@@ -516,9 +497,7 @@ impl<T, P: ObjectPool<T>> Vacancy<T, P> {
 impl<T, P: ObjectPool<T>> Drop for Vacancy<T, P> {
     /// Gives back the block; the permit follows by itself.
     fn drop(&mut self) {
-        // SAFETY: the permit keeps the pool alive.
-        let pool = unsafe { self.permit.pool.as_ref() };
-        pool.end_hold(self.block.value().addr().get());
+        self.permit.pool().end_hold(self.block.value().addr().get());
         // SAFETY: the vacancy is not used after its drop.
         unsafe { self.return_block() };
     }

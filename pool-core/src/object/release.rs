@@ -42,10 +42,7 @@ pub(crate) fn to_stack<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     let Some(object) = object.reset() else {
         return;
     };
-    // SAFETY: as in `put_back`.
-    if let Err(object) = unsafe { object.pool_ptr().as_ref() }.put_stack(object) {
-        put_back(object);
-    }
+    put_by(object, Shared::put_stack).unwrap_or_else(put_back);
 }
 
 /// [`release`] to the queue of a `Queue`.
@@ -53,10 +50,7 @@ pub(crate) fn to_queue<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
     let Some(object) = object.reset() else {
         return;
     };
-    // SAFETY: as in `put_back`.
-    if let Err(object) = unsafe { object.pool_ptr().as_ref() }.put_queue(object) {
-        put_back(object);
-    }
+    put_by(object, Shared::put_queue).unwrap_or_else(put_back);
 }
 
 /// [`release`] to a `Heap`.
@@ -87,11 +81,17 @@ pub(crate) fn to_any<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
 #[cold]
 #[inline(never)]
 fn put_back<T, L: Recycle<T> + ?Sized>(object: SharedObject<T, L>) {
+    put_by(object, Shared::put).unwrap_or_else(destroy);
+}
+
+/// Gives an object to its pool by `put`, which may be what ends the pool.
+#[inline(always)]
+fn put_by<T, L: Recycle<T> + ?Sized>(
+    object: SharedObject<T, L>,
+    put: impl FnOnce(&Shared<T, L>, SharedObject<T, L>) -> Result<(), SharedObject<T, L>>,
+) -> Result<(), SharedObject<T, L>> {
     // SAFETY: the object keeps the pool alive until it is put, and it is not touched after that (LIFE-TAIL).
-    let pool = unsafe { object.pool_ptr().as_ref() };
-    if let Err(object) = pool.put(object) {
-        destroy(object);
-    }
+    put(unsafe { object.pool_ptr().as_ref() }, object)
 }
 
 /// Destroys an object that the backend does not want, and what the calling thread has handed over to it meanwhile that
@@ -118,23 +118,21 @@ pub(crate) fn release_many<T, L: Recycle<T> + ?Sized, O: ObjectWord<T, Shared<T,
 ) {
     let mut objects = ManuallyDrop::new(erase_all(objects));
     let (start, len, capacity) = (objects.as_mut_ptr(), objects.len(), objects.capacity());
-    // SAFETY: the parts of a vector, which is given up, of objects of a pool of `T` and `L`.
-    unsafe { release_parts::<T, L>(start, len, capacity) };
+    // SAFETY: the parts of a vector, which is given up, of what is one word (HANDLE-WORD).
+    unsafe { release_parts::<T, L>(start.cast(), len, capacity) };
 }
 
 /// # Safety
 ///
-/// The parts of a vector of erased objects of pools of `T` and `L`, which the caller gives up.
+/// The parts of a vector, which the caller gives up.
 #[inline(never)]
 unsafe fn release_parts<T, L: Recycle<T> + ?Sized>(
-    start: *mut ErasedObject,
+    start: *mut SharedObject<T, L>,
     len: usize,
     capacity: usize,
 ) {
     // SAFETY: by contract.
-    let erased = unsafe { Vec::from_raw_parts(start, len, capacity) };
-    // SAFETY: by contract.
-    let mut objects: Vec<SharedObject<T, L>> = unsafe { unerase_all(erased) };
+    let mut objects = unsafe { Vec::from_raw_parts(start, len, capacity) };
     let Some(first) = objects.first() else {
         return;
     };

@@ -25,19 +25,6 @@ impl<T, P: ObjectPool<T>> SharedRef<T, P> {
         }
     }
 
-    /// A reference more, if there is one still.
-    ///
-    /// # Safety
-    ///
-    /// The pool is alive.
-    pub(super) unsafe fn upgrade(pool: NonNull<P>) -> Option<Self> {
-        // SAFETY: by contract.
-        let counted = unsafe { pool.as_ref() }.try_add_ref();
-        // Only then: a reference that is made is dropped, and releases what it counts.
-        // SAFETY: counted just now.
-        counted.then(|| unsafe { Self::from_counted(pool) })
-    }
-
     /// The address of the pool, through which it can be freed.
     pub(crate) fn as_ptr(&self) -> NonNull<P> {
         self.pool

@@ -158,8 +158,7 @@ impl<'a, T, const N: usize> Place<'a, [T; N]> {
         let elements = self.memory.as_mut_ptr().cast::<T>();
         let mut made = MadeElements { elements, count: 0 };
         for index in 0..N {
-            // SAFETY: `index` is within the array.
-            let element = unsafe { elements.add(index) };
+            let element = elements.wrapping_add(index);
             // SAFETY: an element's share of the borrowed memory, lent to one call of `make`;
             // no code uses the whole until the loop has ended.
             let memory = unsafe { &mut *element.cast::<MaybeUninit<T>>() };
