@@ -40,7 +40,7 @@ impl Depot {
         let full = match self.full.front() {
             None => 0,
             Some(first) => {
-                debug_assert!(first.len() > 0);
+                debug_assert!(!first.is_empty());
                 first.len() + (self.full.len() - 1) * self.batch_size
             }
         };

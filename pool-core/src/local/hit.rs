@@ -49,8 +49,11 @@ pub(crate) fn redeem(missed: Missed<'_, LocalStack>) -> (Own<'_>, Option<ErasedO
 #[inline(always)]
 pub(crate) fn push(own: Own<'_>, object: ErasedObject) -> Result<(), ErasedObject> {
     match own.enter_to_push() {
-        // SAFETY: it is not full.
-        Some(inside) => Ok(inside.work(|stack| unsafe { stack.push(object) })),
+        Some(inside) => {
+            // SAFETY: it is not full.
+            inside.work(|stack| unsafe { stack.push(object) });
+            Ok(())
+        }
         None => Err(object),
     }
 }
@@ -203,8 +206,8 @@ pub(crate) fn forget_oldest_and_push(
 ) {
     inside.work(|stack| {
         stack.forget_oldest(given);
-        assert!(stack.free() > 0, "a push into a stack that is full");
-        // SAFETY: it is not.
+        debug_assert!(stack.free() > 0, "a push into a stack that is full");
+        // SAFETY: it is not: it was just activated, or has given some.
         unsafe { stack.push(object) };
     });
 }

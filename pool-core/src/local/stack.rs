@@ -162,11 +162,13 @@ impl LocalStack {
 /// The stack, from [`LocalStack::empty`] up to the top.
 impl Opened<'_, LocalStack> {
     /// How many objects there are.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         (self.top.addr() - self.state.empty.addr()) / size_of::<ErasedObject>()
     }
 
     /// How many objects more there is room for.
+    #[inline]
     pub(super) fn free(&self) -> usize {
         (self.state.room / size_of::<ErasedObject>()).saturating_sub(self.len())
     }
@@ -240,15 +242,14 @@ impl Opened<'_, LocalStack> {
     }
 
     /// Moves the batches that came in to the end of the stack, which has room for them.
+    #[inline]
     pub(super) fn take_in(&mut self) {
         let mut incoming = mem::take(&mut self.state.incoming);
         for mut batch in incoming.drain(..) {
-            assert!(
-                batch.len() <= self.free(),
-                "a batch for a stack that is full"
-            );
-            // SAFETY: there is room.
-            unsafe { self.push_all(&batch) };
+            assert!(batch.len() <= self.free(), "no room");
+            // SAFETY: there is room; the batch is not part of the stack.
+            unsafe { (self.end()).copy_from_nonoverlapping(batch.as_ptr(), batch.len()) };
+            self.top = self.end().wrapping_add(batch.len()).cast();
             batch.clear();
             self.state.spares.push(batch);
         }
@@ -257,6 +258,7 @@ impl Opened<'_, LocalStack> {
 
     /// Copies the oldest batches to spares, of which there are as many, to be given to the depot. They stay in
     /// the stack until they are [forgotten](Self::forget_oldest).
+    #[inline]
     pub(super) fn copy_out(&mut self) {
         let mut outgoing = mem::take(&mut self.state.outgoing);
         let mut spares = mem::take(&mut self.state.spares);
@@ -272,6 +274,7 @@ impl Opened<'_, LocalStack> {
     }
 
     /// Moves the stack down over its `batches` oldest batches, which the depot has.
+    #[inline]
     pub(super) fn forget_oldest(&mut self, batches: usize) {
         let n = batches * self.state.batch_size;
         self.objects().copy_within(n.., 0);
