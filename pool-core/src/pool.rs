@@ -252,7 +252,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             .map_or("a pool".into(), |name| format!("pool {name:?}"));
         let reason = match error {
             AcquireError::Closed => "which is closed",
-            _ => "whose queue of waiters is full",
+            _ => "whose queue of waiters is full (`max_waiting`)",
         };
         panic!(
             "{call} from {pool}, {reason}: use `try_{call}` or `{call}_timeout`, which return an error instead"
@@ -1274,10 +1274,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 /// Panics: a burst of `n` is more than the pool may ever hold.
 #[track_caller]
 fn never_to_be_had(n: usize, capacity: usize) -> ! {
-    panic!(
-        "acquire_many({n}) from a pool with capacity {capacity}: there can never be so many; ask for fewer or raise the \
-         capacity"
-    );
+    panic!("acquire_many({n}) exceeds capacity {capacity}: ask for fewer or raise the capacity");
 }
 
 /// What to do when no object is idle.

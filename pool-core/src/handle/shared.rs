@@ -128,8 +128,8 @@ impl<T, L: Recycle<T> + ?Sized> SharedPooled<T, L> {
                 }
                 Some(Entry::Vacant(vacant)) => vacant.insert(T::clone(this)),
                 None => panic!(
-                    "`make_mut` of an object whose pool is closed or gone and that has other handles: there is nowhere \
-                     to put a copy; keep a `Pool`, or use `get_mut`"
+                    "make_mut of an object with other handles, whose pool is closed or gone: there is nowhere to put a copy; \
+                     keep a `Pool`, or use `get_mut`"
                 ),
             };
             *this = Pooled::into_shared(copy);

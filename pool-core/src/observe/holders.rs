@@ -150,7 +150,8 @@ pub(crate) fn note_timeout(holders: Option<&Holders>) {
 /// Says what the calling thread's latest timeout is explained by, if that is known.
 pub(crate) fn explain_timeout(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Some(Late { held, oldest }) = LATEST.try_with(Cell::get).ok().flatten() else {
-        return Ok(());
+        return f
+            .write_str("; `track_holders` makes this message say where the oldest was acquired");
     };
     let were = if held == 1 {
         "object was"
@@ -159,6 +160,6 @@ pub(crate) fn explain_timeout(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     };
     write!(
         f,
-        "; at this thread's last timeout, {held} {were} out, the first acquired at {oldest}"
+        "; at this thread's last timeout, {held} {were} in use, the first acquired at {oldest}"
     )
 }

@@ -1,6 +1,6 @@
 //! `Pool`: what a user acquires from.
 
-use alloc::string::String;
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
@@ -114,7 +114,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn acquire(&self) -> Pooled<T, L> {
         match self.try_acquire() {
             Ok(object) => object,
-            Err(error) => self.refuse("acquire", error),
+            Err(error) => self.refuse(format_args!("acquire"), "try_acquire", error),
         }
     }
 
@@ -127,11 +127,20 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn refuse(&self, call: &str, error: AcquireError) -> ! {
-        let name = self
+    fn refuse(&self, call: fmt::Arguments<'_>, instead: &str, error: AcquireError) -> ! {
+        let pool = self
             .name()
-            .map_or(String::new(), |name| alloc::format!(" {name:?}"));
-        panic!("{call} from pool{name}: {error}; use `try_{call}` where that can happen");
+            .map_or("a pool".into(), |name| format!("pool {name:?}"));
+        let (in_use, capacity) = (self.in_use(), self.capacity().unwrap_or(usize::MAX));
+        match error {
+            AcquireError::Closed => panic!(
+                "{call} from {pool}, which is closed: use `{instead}`, which returns an error instead"
+            ),
+            _ => panic!(
+                "{call} from {pool} with {in_use} of {capacity} objects in use: drop a handle, raise the capacity, or \
+                 use `{instead}`, which returns an error instead"
+            ),
+        }
     }
 
     /// Takes an idle object, or makes one if the bound allows.
@@ -177,7 +186,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {
         match self.try_acquire_many(n) {
             Ok(burst) => burst,
-            Err(error) => self.refuse("acquire_many", error),
+            Err(error) => self.refuse(format_args!("acquire_many({n})"), "try_acquire_many", error),
         }
     }
 
