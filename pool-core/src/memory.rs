@@ -214,9 +214,8 @@ mod linux {
             self.choose("locked", |choices| choices.locked = true)
         }
 
-        /// Brings all pages of a chunk in with it, so that no acquire takes a page fault. That takes some
-        /// 0.1 to 0.3 ms for a MiB: a thread that must not pay for it has another one build the pool or call
-        /// [`reserve`](crate::Pool::reserve).
+        /// Brings all pages of a chunk in with it, so that no acquire takes a page fault. That takes long (`growth` in
+        /// `benches/TABLES.md`): another thread can build the pool or call [`reserve`](crate::Pool::reserve).
         #[must_use]
         pub fn prefaulted(self) -> Self {
             self.choose("prefaulted", |choices| choices.prefaulted = true)
