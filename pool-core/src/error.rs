@@ -270,8 +270,7 @@ impl<T> AttachError<T> {
         self.value
     }
 
-    /// Why it was not: [`Exhausted`](AcquireError::Exhausted) at the bound, or
-    /// [`Closed`](AcquireError::Closed).
+    /// Why it was not: [`Exhausted`](AcquireError::Exhausted) at the bound, or [`Closed`](AcquireError::Closed).
     #[must_use]
     pub fn reason(&self) -> AcquireError {
         self.reason

@@ -267,8 +267,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Errors
     ///
-    /// [`Exhausted`](AcquireError::Exhausted) if no object is idle anywhere;
-    /// [`Closed`](AcquireError::Closed).
+    /// [`Exhausted`](AcquireError::Exhausted) if no object is idle anywhere; [`Closed`](AcquireError::Closed).
     ///
     /// # Panics
     ///
