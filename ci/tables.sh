@@ -27,8 +27,10 @@ trap 'rm -rf "$scratch"' EXIT
 export CRITERION_HOME=$scratch/criterion
 
 cargo bench -p pool-benches
-cargo run --release -p pool-benches --bin tables >"$scratch/TABLES.md"
+cargo run --release -p pool-benches --bin ratios -- --json "$scratch/ratios.json"
 cargo run --release -p pool-bench -- --out "$scratch/pool-bench"
+cargo run --release -p pool-benches --bin tables -- --ratios "$scratch/ratios.json" \
+    --tail "$scratch/pool-bench/results.json" >"$scratch/TABLES.md"
 cargo run --release -p pool-bench -- chart --results "$scratch/pool-bench/results.json" --out "$scratch/chart.svg"
 # Both or none.
 mv "$scratch/TABLES.md" "$tables"

@@ -13,13 +13,10 @@ use crate::lifecycle::{Derived, Lifecycle, Recycle};
 use crate::observe::holders::Caller;
 use crate::pool::Pool;
 
-/// An object to come; from [`Pool::acquire_async`].
+/// The future of [`Pool::acquire_async`], which says what a drop does. Forgotten (`mem::forget`), it keeps its place in
+/// the queue, and what it is granted, for ever.
 ///
 /// Requires feature `async`.
-///
-/// Dropped before it is ready, it leaves the queue and passes on what it was granted. A future that was served and is
-/// not polled keeps its object, which [`Pool::in_use`] counts. Forgotten (`mem::forget`), it keeps its place in the
-/// queue, and what it is granted there, for ever.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Acquire<'a, T, L: Recycle<T> + ?Sized = Derived> {
     waiting: Waiting<'a, T, L>,
@@ -51,7 +48,7 @@ impl<T, L: Recycle<T> + ?Sized> fmt::Debug for Acquire<'_, T, L> {
     }
 }
 
-/// Ready when no object is in use; from [`Pool::wait_idle_async`].
+/// The future of [`Pool::wait_idle_async`].
 ///
 /// Requires feature `async`.
 #[must_use = "a future does nothing unless it is awaited"]

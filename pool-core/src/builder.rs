@@ -13,24 +13,14 @@ use crate::shared::Fast;
 
 /// Collects the settings of a pool. [`Pool::builder`] returns one.
 ///
-/// The setters may be called in any order. A later call of the same setter replaces an earlier one. Nothing is
-/// checked before [`build`](Self::build).
+/// A later call of a setter replaces an earlier one. [`build`](Self::build) checks the settings.
 ///
 /// # Examples
 ///
 /// ```
-/// use pool_core::{Backend, Pool, ResetOn};
+/// use pool_core::Pool;
 ///
-/// let pool = Pool::<String>::builder()
-///     .backend(Backend::Batched)
-///     .batch_size(128)
-///     .capacity(10_000)
-///     .prefill(1_000)
-///     .grow_by(256)
-///     .max_idle(8_000)
-///     .reset_on(ResetOn::Release)
-///     .name("orders")
-///     .build()?;
+/// let pool = Pool::<String>::builder().capacity(10_000).prefill(1_000).name("orders").build()?;
 /// assert_eq!(pool.idle(), 1_000);
 /// # Ok::<(), pool_core::BuildError>(())
 /// ```
@@ -52,9 +42,7 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         }
     }
 
-    /// Applies each setting that is `Some` in `config`, as if its setter were called. Settings that are `None` stay as
-    /// they are. So a configuration that is applied later wins over an earlier one, and a setter that is called later
-    /// wins over both.
+    /// Applies each setting that is `Some` in `config`, as if its setter were called now.
     ///
     /// # Examples
     ///
@@ -87,9 +75,8 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
     /// A cache holds up to two batches, and takes 72 bytes of memory for each object of a batch. If the bursts of a
     /// thread stay far above that, the thread gets larger refills and a cache of up to nine batches.
     ///
-    /// Default: 64, or an eighth of the capacity or of [`max_idle`](Self::max_idle) if that is less, but at least 1. So
-    /// four threads can fill their caches before a small pool runs dry. A batch size that is set here has to fit twice
-    /// into `max_idle`. If `max_idle` is below 2, threads cache nothing, and each operation takes the lock.
+    /// Default: 64, or an eighth of the capacity or of [`max_idle`](Self::max_idle) if that is less, but at least 1. Two
+    /// batches have to fit into `max_idle`. If `max_idle` is below 2, threads cache nothing.
     pub fn batch_size(mut self, objects: usize) -> Self {
         self.choices.batch_size = Some(objects);
         self
@@ -104,12 +91,10 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         self
     }
 
-    /// How many objects to allocate memory for at a time, when the pool creates an object and has no memory left. The
-    /// pool never allocates for more objects than the capacity allows. No effect on [`Heap`](Backend::Heap).
+    /// How many objects to allocate memory for at a time, within the capacity. No effect on [`Heap`](Backend::Heap).
     ///
-    /// Default: as many as there are, at least 32, and at most 2 MiB or a 64th of them. A step of 2 MiB or more starts
-    /// at a large page of the system and asks for large pages (Linux's transparent huge pages), so that a pool of many
-    /// objects takes fewer page faults.
+    /// Default: as many as there are, at least 32, and at most 2 MiB or a 64th of them. A step of 2 MiB or more asks for
+    /// large pages (Linux's transparent huge pages), for fewer page faults.
     pub fn grow_by(mut self, objects: usize) -> Self {
         self.choices.grow_by = Some(objects);
         self
@@ -126,9 +111,8 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
 
     /// How many threads and tasks may wait for an object at once. Default: no limit. With 0, nothing waits.
     ///
-    /// An acquire that would be one more waiter returns [`Saturated`](crate::AcquireError::Saturated) at once, so
-    /// overload fails early instead of late. [`Stats::saturated`](crate::Stats::saturated) counts such acquires.
-    /// [`acquire`](Pool::acquire) and [`acquire_many`](Pool::acquire_many) return no error, so they panic.
+    /// An acquire that would be one more waiter returns [`Saturated`](crate::AcquireError::Saturated) at once;
+    /// [`acquire`](Pool::acquire) and [`acquire_many`](Pool::acquire_many) panic.
     pub fn max_waiting(mut self, waiters: usize) -> Self {
         self.choices.max_waiting = Some(waiters);
         self
@@ -136,10 +120,9 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
 
     /// Whether to record where and when each object in use was acquired. Default: no.
     ///
-    /// This finds the code that holds objects for too long. [`Pool::holders`] lists the records, and so does the
-    /// alternate `Debug` form of the pool (`{:#?}`). The message of a [`Timeout`](crate::AcquireError::Timeout) names
-    /// the oldest. With tracking, each acquire and each release reads the clock or takes one more lock, and no backend
-    /// has a fast path. Without it a hit pays nothing.
+    /// [`Pool::holders`] lists the records, and so does `{:#?}` of the pool. The message of a
+    /// [`Timeout`](crate::AcquireError::Timeout) names the oldest. With tracking, each acquire and each release takes
+    /// one more lock, and no backend has a fast path.
     pub fn track_holders(mut self, track: bool) -> Self {
         self.choices.track_holders = Some(track);
         self
@@ -172,27 +155,8 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
 
     /// Where the memory of the objects comes from. Default: [`Memory::system`], the global allocator.
     ///
-    /// With any other memory, `build` allocates the first chunk, and fails if the system refuses it. [`Memory`] says
-    /// what happens when a later chunk is refused. [`Heap`](Backend::Heap) allocates each object with the global
-    /// allocator, so `build` refuses it with any other memory.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[cfg(target_os = "linux")]
-    /// # {
-    /// use pool_core::{Huge, Memory, Pool};
-    ///
-    /// let pages = Memory::pages().huge(Huge::Transparent).prefaulted();
-    /// match Pool::<[u64; 8]>::builder().memory(pages).prefill(10_000).build() {
-    ///     Ok(pool) => assert!(pool.stats().huge_bytes >= 640_000),
-    ///     Err(error) => eprintln!("{error}"), // the system has none
-    /// }
-    ///
-    /// let nowhere = Pool::<String>::builder().memory(Memory::pages().node(9_999)).build();
-    /// assert!(nowhere.unwrap_err().to_string().starts_with("memory node 9999: "));
-    /// # }
-    /// ```
+    /// `build` fails if the system refuses the first chunk of another memory; [`Memory`] says what happens to a later
+    /// one. [`Heap`](Backend::Heap) takes no other memory.
     pub fn memory(mut self, memory: Memory) -> Self {
         self.memory = memory;
         self

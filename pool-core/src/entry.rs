@@ -6,24 +6,23 @@
 /// is visible as said.
 macro_rules! entry_types {
     ($visibility:vis, $(#[$example:meta])*) => {
-        /// What a pool gives to a caller that makes its objects itself: an object that was idle, or a place for a new
-        /// one. From `entry`, `try_entry` and their like.
+        /// An idle object, or a place for a new one that the caller creates. From `entry` and its variants.
         ///
 $(#[$example])*
         #[must_use = "a vacant entry that is dropped gives its place back"]
         pub enum Entry<T, L: Recycle<T> + ?Sized = Derived> {
-            /// An object was idle.
+            /// An idle object.
             Idle(Pooled<T, L>),
-            /// None was, and there is a place for one.
+            /// No object is idle, and there is a place for one.
             Vacant(VacantEntry<T, L>),
         }
 
         impl<T, L: Recycle<T> + ?Sized> Entry<T, L> {
-            /// The idle object, or one that `make` makes.
+            /// The idle object, or one that `make` creates.
             ///
             /// # Panics
             ///
-            /// If `make` does; its place goes back to the pool then.
+            /// If `make` panics. Then the place returns to the pool.
             #[must_use = "dropped at once, it is given back at once"]
             pub fn or_insert_with(self, make: impl FnOnce() -> T) -> Pooled<T, L> {
                 match self {
@@ -32,15 +31,15 @@ $(#[$example])*
                 }
             }
 
-            /// The idle object, or one that `make` makes.
+            /// The idle object, or one that `make` creates.
             ///
             /// # Errors
             ///
-            /// What `make` returns; its place goes back to the pool then.
+            /// The error of `make`. Then the place returns to the pool.
             ///
             /// # Panics
             ///
-            /// If `make` does, likewise.
+            /// As [`or_insert_with`](Self::or_insert_with).
             pub fn or_try_insert_with<E>(
                 self,
                 make: impl FnOnce() -> Result<T, E>,
@@ -51,16 +50,16 @@ $(#[$example])*
                 })
             }
 
-            /// The idle object, or one that `make` makes in its own time. If the future is dropped before it is done,
-            /// the place goes back to the pool.
+            /// Like [`or_try_insert_with`](Self::or_try_insert_with), with an async `make`. If the future is dropped
+            /// before it is done, the place returns to the pool.
             ///
             /// # Errors
             ///
-            /// What `make` returns; its place goes back to the pool then.
+            /// The error of `make`.
             ///
             /// # Panics
             ///
-            /// If `make` does, likewise.
+            /// As [`or_insert_with`](Self::or_insert_with).
             pub async fn or_try_insert_async<E>(
                 self,
                 make: impl AsyncFnOnce() -> Result<T, E>,
@@ -71,7 +70,7 @@ $(#[$example])*
                 })
             }
 
-            /// The entry of an idle object that is reset only now; vacant, if it turns out not to be reusable.
+            /// Resets an idle object; the entry is vacant if it is not reusable.
             $visibility fn reset(object: Object<T, Shared<T, L>>) -> Self {
                 match object.reset_or_vacate() {
                     Ok(object) => Entry::Idle(Pooled::new(object)),
@@ -108,11 +107,8 @@ $(#[$example])*
             }
         }
 
-        /// A place for one object, which counts as in use: memory for it and a permit under the bound.
-        ///
-        /// Owned: it borrows nothing, may be sent to another thread if a handle may, and may outlive the pool. Dropped,
-        /// it gives its place back, and the next waiter is served. An object that is made after the pool was closed
-        /// lives as long as its handle.
+        /// A place for one object: memory and a permit, which counts as in use. If it is dropped, the next waiter is
+        /// served. Like a handle it borrows nothing, and may outlive the pool.
         #[must_use = "a vacant entry that is dropped gives its place back"]
         pub struct VacantEntry<T, L: Recycle<T> + ?Sized = Derived> {
             vacancy: Vacancy<T, Shared<T, L>>,
@@ -130,12 +126,11 @@ $(#[$example])*
                 Pooled::new(self.vacancy.adopt(value))
             }
 
-            /// Makes an object where it will live, so that a large one does not cross the stack: `make` gets its
-            /// [`Place`].
+            /// Creates an object in its [`Place`], so that a large one does not cross the stack.
             ///
             /// # Panics
             ///
-            /// If `make` does, or returns the [`Ready`] of another place. The place goes back to the pool then.
+            /// If `make` panics, or returns the [`Ready`] of another place. Then the place returns to the pool.
             #[must_use = "dropped at once, it is given back at once"]
             pub fn insert_with(
                 self,

@@ -120,9 +120,8 @@ impl fmt::Display for BuildError {
                 max_idle,
             } => write!(
                 f,
-                "batch_size {batch_size} does not fit max_idle {max_idle}: a thread keeps up to two \
-                 batches; lower batch_size to max_idle / 2 or less, leave it to the pool, or raise \
-                 max_idle"
+                "batch size {batch_size} does not fit max_idle {max_idle}: a thread keeps up to two \
+                 batches; lower the batch size to max_idle / 2 or less, leave it out, or raise max_idle"
             ),
             BuildErrorKind::TooMuchMemory {
                 what,
@@ -183,11 +182,15 @@ impl fmt::Display for AcquireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             AcquireError::Exhausted => {
-                "no object is idle and the pool may not make another: drop a handle or raise the \
-                 capacity"
+                "not enough objects are idle, and the pool may not create more: drop a handle, ask for fewer, or \
+                 raise the capacity"
             },
-            AcquireError::Timeout => "no object came back to the pool in time",
-            AcquireError::Closed => "the pool is closed",
+            AcquireError::Timeout => {
+                "not enough objects were released in time: drop handles sooner, wait longer, or raise the capacity"
+            },
+            AcquireError::Closed => {
+                "the pool is closed, by `close` or the drop of its last `Pool`: stop acquiring, or close it later"
+            },
             AcquireError::Saturated => {
                 "no object is idle and the queue of waiters is full: try again later, or raise max_waiting"
             },
@@ -214,7 +217,7 @@ impl WaitIdleError {
         WaitIdleError { in_use }
     }
 
-    /// How many objects were out, as [`Pool::in_use`](crate::Pool::in_use) counts them.
+    /// How many objects were in use, as [`Pool::in_use`](crate::Pool::in_use) counts them.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.in_use
@@ -224,9 +227,13 @@ impl WaitIdleError {
 impl fmt::Display for WaitIdleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.in_use {
-            1 => f.write_str("1 object did not come back to the pool in time"),
-            n => write!(f, "{n} objects did not come back to the pool in time"),
+            1 => f.write_str("1 object is")?,
+            n => write!(f, "{n} objects are")?,
         }
+        f.write_str(
+            " still in use: drop all handles or wait longer; `holders` of a pool built with `track_holders` says \
+             where they were acquired",
+        )
     }
 }
 
@@ -263,8 +270,7 @@ impl<T> AttachError<T> {
         self.value
     }
 
-    /// Why it was not: [`Exhausted`](AcquireError::Exhausted) at the bound, or
-    /// [`Closed`](AcquireError::Closed).
+    /// Why it was not: [`Exhausted`](AcquireError::Exhausted) at the bound, or [`Closed`](AcquireError::Closed).
     #[must_use]
     pub fn reason(&self) -> AcquireError {
         self.reason
@@ -282,8 +288,10 @@ impl<T> fmt::Debug for AttachError<T> {
 impl<T> fmt::Display for AttachError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.reason {
-            AcquireError::Closed => "cannot attach: the pool is closed",
-            _ => "cannot attach: the pool is at its capacity; drop a handle or raise the capacity",
+            AcquireError::Closed => {
+                "cannot attach to a closed pool: take the value back by `into_inner`, or close the pool later"
+            },
+            _ => "cannot attach, since the pool is at its capacity: drop a handle or raise the capacity",
         })
     }
 }

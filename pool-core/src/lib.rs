@@ -31,12 +31,12 @@
 //!
 //! # Do you need a pool?
 //!
-//! Often not. An allocator takes 9 to 20 ns for a small object that the same thread frees. A pool pays off for
-//! objects that are passed between threads, that are costly to create (they own buffers), or whose number must be
-//! bounded. It also pays off where the allocator's worst case is too slow. [`Backend::Heap`] allocates each object
-//! behind the same API, so it shows whether pooling helps at all. If one thread does everything,
-//! [`unsync::Pool`] is as cheap as a `Vec` of boxes. If all objects are dropped at the same time, an arena is better
-//! than any pool.
+//! Often not. An allocator is fast for a small object that the same thread frees (`cargo bench -p pool-benches --bench
+//! hot_path` in the repository). A pool pays off for objects that are passed between threads, that are costly to create
+//! (they own buffers), or whose number must be bounded. It also pays off where the allocator's worst case is too slow.
+//! [`Backend::Heap`] allocates each object behind the same API, so it shows whether pooling helps at all. If one thread
+//! does everything, [`unsync::Pool`] is as cheap as a `Vec` of boxes. If all objects are dropped at the same time, an
+//! arena is better than any pool.
 //!
 //! # Which backend
 //!

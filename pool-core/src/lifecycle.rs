@@ -1,8 +1,4 @@
-//! How a pool makes, resets and validates an object.
-//!
-//! A pool calls these three hooks of its [`Lifecycle`] and no others. [`Derived`] passes them on
-//! to [`Poolable`]; [`Hooks`] is a pair of closures for foreign types; a custom lifecycle
-//! can carry state, such as the size of the buffers to make.
+//! How a pool creates, resets and validates an object.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -10,11 +6,10 @@ use core::marker::PhantomData;
 
 use crate::poolable::{Place, Poolable, Ready};
 
-/// Makes, resets and validates the objects of one pool.
+/// Creates, resets and validates the objects of one pool. A value, so it can hold settings.
 ///
-/// The hooks are called by whichever thread acquires or drops a handle, never under a lock, so a
-/// hook may use the same pool. If a hook panics, the pool drops the object the hook
-/// was given and stays usable.
+/// The hooks are called by the thread that acquires or drops a handle, never under a lock, so a hook may use the same
+/// pool. If a hook panics, the pool drops the object the hook was given and stays usable.
 ///
 /// # Examples
 ///
@@ -44,32 +39,30 @@ use crate::poolable::{Place, Poolable, Ready};
 /// # Ok::<(), pool_core::BuildError>(())
 /// ```
 pub trait Lifecycle<T> {
-    /// Makes a fresh object.
+    /// Creates an object.
     fn create(&self) -> T;
 
-    /// Puts `object` back to the state a fresh one is in; its allocations may stay.
+    /// Returns `object` to the state of a new one. It may keep its memory.
     fn reset(&self, object: &mut T);
 
-    /// Says whether `object`, just reset, is worth keeping; `false` has it dropped.
+    /// Whether to keep `object`, which was just reset. If `false`, the pool drops it.
     #[inline]
     fn is_reusable(&self, object: &T) -> bool {
         let _ = object;
         true
     }
 
-    /// Makes a fresh object where it will live. The default makes it on the stack and moves it.
+    /// Creates an object in place. The default creates it on the stack and moves it.
     #[inline]
     fn create_in<'a>(&self, place: Place<'a, T>) -> Ready<'a, T> {
         place.write(self.create())
     }
 }
 
-/// What a pool asks of its lifecycle when an object comes back: implemented for every [`Lifecycle`], and for
-/// [`WithoutCreate`], which makes no objects. Not to be implemented by hand.
-///
-/// A function that works with either kind of pool asks for `L: Recycle<T> + ?Sized`.
+/// The part of a lifecycle that handles released objects, which every [`Lifecycle`] and [`WithoutCreate`] have. The bound
+/// of a function for any pool is `L: Recycle<T> + ?Sized`.
 pub trait Recycle<T> {
-    /// What the pool holds: the lifecycle itself, if it is a value.
+    /// What the pool holds.
     type Hooks;
 
     #[doc(hidden)]
@@ -93,10 +86,8 @@ impl<T, L: Lifecycle<T>> Recycle<T> for L {
     }
 }
 
-/// The lifecycle of a pool that makes no objects itself: they come in through [`Entry`](crate::Entry) or
-/// `attach`. From [`Pool::builder_without_create`](crate::Pool::builder_without_create).
-///
-/// Names a type of pool; there are no values of it. Such a pool has no `acquire`:
+/// The lifecycle of a pool that creates no objects itself; see
+/// [`Pool::builder_without_create`](crate::Pool::builder_without_create). Such a pool has no `acquire`:
 ///
 /// ```compile_fail,E0599
 /// use pool_core::Pool;
@@ -157,8 +148,7 @@ impl<T: Poolable> Lifecycle<T> for Derived {
     }
 }
 
-/// A lifecycle of two functions or closures, as [`Pool::builder_with`](crate::Pool::builder_with) takes them. How the
-/// type of such a pool is written down: [`FnPool`](crate::FnPool).
+/// A lifecycle of two functions or closures, as [`Pool::builder_with`](crate::Pool::builder_with) takes them.
 #[derive(Clone, Copy)]
 pub struct Hooks<C, R> {
     create: C,
@@ -169,7 +159,7 @@ pub struct Hooks<C, R> {
 pub(crate) type FnHooks<T> = Hooks<fn() -> T, fn(&mut T)>;
 
 impl<C, R> Hooks<C, R> {
-    /// `create` makes a fresh object, `reset` puts a used one back to that state.
+    /// `create` makes an object, `reset` returns a used one to that state.
     #[must_use]
     pub fn new<T>(create: C, reset: R) -> Self
     where
@@ -202,7 +192,7 @@ impl<C, R> fmt::Debug for Hooks<C, R> {
     }
 }
 
-/// A boxed lifecycle is one, so that the type of a pool need not name it: `Box<dyn Lifecycle<T> + Send + Sync>`.
+/// So the type of a pool can be written with `Box<dyn Lifecycle<T> + Send + Sync>`.
 impl<T, L: Lifecycle<T> + ?Sized> Lifecycle<T> for Box<L> {
     fn create(&self) -> T {
         (**self).create()

@@ -1,4 +1,4 @@
-//! Where a pool's memory comes from: what the builders are told, and `object` gets chunks from.
+//! Where a pool's memory comes from.
 
 #[cfg(feature = "allocator-api2")]
 use alloc::sync::Arc;
@@ -10,10 +10,9 @@ use crate::object::PageChoices;
 
 /// Where the memory of a pool's objects comes from, for [`Builder::memory`](crate::Builder::memory).
 ///
-/// A pool asks for memory a chunk at a time (see [`Builder::grow_by`](crate::Builder::grow_by)) and gives a chunk
-/// back, in the way in which it was had, when a trim finds no object in it, and at the pool's end. This is the
-/// memory of the objects themselves: what their fields own comes from the global allocator, as do the pool's lists of
-/// pointers.
+/// A pool asks for memory a chunk at a time (see [`Builder::grow_by`](crate::Builder::grow_by)) and returns a chunk when
+/// a trim finds no object in it, and at the pool's end. What the fields of objects own, and the pool's lists of pointers,
+/// come from the global allocator.
 ///
 /// - [`system`](Self::system), the default: the global allocator.
 #[cfg_attr(
@@ -27,14 +26,11 @@ use crate::object::PageChoices;
 ///
 /// # The first chunk, and later ones
 ///
-/// With any but the default, the first chunk is had in `build`: for [`prefill`](crate::Builder::prefill) objects, or
-/// as large as a growth step. What is refused there is a [`BuildError`](crate::BuildError) that names the
-/// limit and the remedy.
+/// With any but the default, `build` allocates the first chunk: for [`prefill`](crate::Builder::prefill) objects, or a
+/// growth step. If the system refuses it, the [`BuildError`](crate::BuildError) names the limit and the remedy.
 ///
-/// A chunk that is needed later serves an acquire, and the acquire succeeds if there is memory at all: a chunk that
-/// cannot be had as it was asked for goes without what was refused, on plain pages if need be.
-/// [`Stats::memory_fallbacks`](crate::Stats::memory_fallbacks) counts such chunks, and the fields beside it say what
-/// was had. When there is no memory at all the process ends, as it does when the global allocator has none
+/// A later chunk does without what is refused, on plain pages if need be, and
+/// [`Stats::memory_fallbacks`](crate::Stats::memory_fallbacks) counts it. Without any memory the process ends
 /// ([`handle_alloc_error`](std::alloc::handle_alloc_error)).
 ///
 /// # Examples
@@ -90,17 +86,14 @@ impl Memory {
         Memory::default()
     }
 
-    /// An allocator of the crate `allocator-api2`, which all chunks come from and go back to. It is dropped with the
-    /// last clone of this `Memory`, and after the pool's last chunk.
+    /// An allocator of the crate `allocator-api2`. It is dropped with the last clone of this `Memory`, after the pool's
+    /// last chunk.
     ///
     /// Requires feature `allocator-api2`.
     ///
-    /// In `build`, an allocator that refuses the first chunk is a [`BuildError`](crate::BuildError); later, it ends the
-    /// process ([`handle_alloc_error`](std::alloc::handle_alloc_error)), since an acquire has no error
-    /// for it: give the pool a [`capacity`](crate::Builder::capacity) and prefill it where that must not happen.
-    ///
-    /// The allocator is asked by the thread that needs memory, while that thread holds the pool's lock for growth, or
-    /// the one for trimming. So it must not use the pool. A panic of the allocator goes on through the acquire and leaves the pool usable.
+    /// If it refuses a later chunk, the process ends: to prevent that, prefill a pool with a
+    /// [`capacity`](crate::Builder::capacity). It must not use the pool, because it is called under the pool's lock for
+    /// growth or trimming. If it panics, the acquire does, and the pool stays usable.
     ///
     /// # Examples
     ///
@@ -133,7 +126,7 @@ impl Memory {
         matches!(self.source, Source::System)
     }
 
-    /// Whether it is an allocator of the user's, which may not be able to give what it had once before.
+    /// Whether it is the user's allocator, which may refuse what it once gave.
     pub(crate) fn is_allocator(&self) -> bool {
         !matches!(self.source, Source::System | Source::Pages(_))
     }
@@ -168,21 +161,18 @@ mod linux {
     /// Which kind of huge pages [`Memory::huge`] asks for.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Huge {
-        /// Transparent huge pages: the kernel uses them where it has some, and small pages elsewhere. Refused
-        /// where `/sys/kernel/mm/transparent_hugepage/enabled` says `never`.
+        /// Transparent huge pages, where the kernel has some. Refused where
+        /// `/sys/kernel/mm/transparent_hugepage/enabled` says `never`.
         Transparent,
-        /// Pages of 2 MiB that were set aside (`sysctl vm.nr_hugepages`). They are taken and brought in with the
-        /// chunk, and never swapped out. The child of a fork needs as many again when it writes to them, and is
-        /// killed where there are none.
+        /// Pages of 2 MiB that were set aside (`sysctl vm.nr_hugepages`), resident and never swapped out. The child of a
+        /// fork needs as many again when it writes to them, and is killed if there are none.
         Explicit,
     }
 
-    /// Pages of the pool's own. The setters are for [`pages`](Self::pages) only; on other memory `build` refuses
-    /// them.
+    /// Pages of the pool's own. The setters are for [`pages`](Self::pages) only; on other memory `build` refuses them.
     impl Memory {
-        /// Pages of the pool's own, mapped by the chunk. A chunk fills whole pages: it has room for as many
-        /// objects as [`grow_by`](crate::Builder::grow_by) or the default says, and more where its last page has room
-        /// for more. When a chunk is given back it is unmapped at once, so that no allocator keeps it.
+        /// Pages of the pool's own, mapped by the chunk. A chunk fills whole pages, and is unmapped as soon as it is
+        /// returned.
         #[must_use]
         pub fn pages() -> Self {
             Memory {
@@ -199,31 +189,28 @@ mod linux {
             self
         }
 
-        /// Huge pages: fewer misses of the processor's tables, one fault in the place of 512. Each chunk starts at a
-        /// multiple of 2 MiB, and its size is one.
+        /// Huge pages: fewer TLB misses, one fault instead of 512. Chunks are multiples of 2 MiB.
         #[must_use]
         pub fn huge(self, huge: Huge) -> Self {
             self.choose("huge", |choices| choices.huge = Some(huge))
         }
 
-        /// Locks the pages into memory (`mlock`): they are brought in with the chunk and never swapped out. The
-        /// process needs the limit for it (`RLIMIT_MEMLOCK`, `ulimit -l`) or the capability `CAP_IPC_LOCK`. The child
-        /// of a fork has the pages, unlocked.
+        /// Locks the pages into memory (`mlock`): resident and never swapped out. The process needs `RLIMIT_MEMLOCK`
+        /// (`ulimit -l`) or the capability `CAP_IPC_LOCK`. In the child of a fork they are not locked.
         #[must_use]
         pub fn locked(self) -> Self {
             self.choose("locked", |choices| choices.locked = true)
         }
 
-        /// Brings all pages of a chunk in with it, so that no acquire takes a page fault. That takes some
-        /// 0.1 to 0.3 ms for a MiB: a thread that must not pay for it has another one build the pool or call
-        /// [`reserve`](crate::Pool::reserve).
+        /// Makes all pages of a chunk resident, so that no acquire takes a page fault. That takes long (`growth` in
+        /// `benches/TABLES.md`): let another thread build the pool or call [`reserve`](crate::Pool::reserve).
         #[must_use]
         pub fn prefaulted(self) -> Self {
             self.choose("prefaulted", |choices| choices.prefaulted = true)
         }
 
-        /// Takes the pages from a NUMA node, and from no other (`mbind`): when the node has no memory left, the kernel
-        /// reclaims or ends a process before it takes another node's.
+        /// Takes the pages from a NUMA node, and from no other (`mbind`). When the node has no memory left, the kernel
+        /// may end a process.
         #[must_use]
         pub fn node(self, node: u32) -> Self {
             self.choose("node", |choices| choices.node = Some(node))

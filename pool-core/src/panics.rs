@@ -1,10 +1,6 @@
-//! What becomes of a panic of user code: hooks, and the drop of an object. Called wherever a pool
-//! runs such code.
-//!
-//! The panic is caught, the pool does what it has to do, and the panic goes on; unless the thread unwinds already,
-//! since a second panic would abort. Without `std` a panic cannot be caught, nor can a thread be asked
-//! whether it unwinds. Guards do then what has to be done on the way, and a panic of a hook or a drop
-//! while another unwinds aborts.
+//! Panics of user code: hooks, and the drop of an object. The panic is caught, the pool does what it has to do, and the
+//! panic goes on, unless the thread unwinds already, since a second panic would abort. Without `std` guards do this, and
+//! a second panic aborts.
 #[cfg(feature = "std")]
 use self::caught::call;
 #[cfg(feature = "std")]
@@ -49,7 +45,6 @@ pub(crate) fn reject_with(panic: Option<Panic>, discard: impl FnOnce()) {
     panics.resume();
 }
 
-/// With `std`.
 #[cfg(feature = "std")]
 mod caught {
     use std::any::Any;
@@ -57,10 +52,8 @@ mod caught {
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     use std::thread;
 
-    /// What a panic leaves behind.
     pub(crate) type Panic = Box<dyn Any + Send>;
 
-    /// Calls `f`, which may panic.
     #[inline(always)]
     pub(super) fn call<R>(f: impl FnOnce() -> R) -> Result<R, Panic> {
         catch_unwind(AssertUnwindSafe(f))
@@ -75,7 +68,6 @@ mod caught {
             OnPanic
         }
 
-        /// There was none.
         #[inline(always)]
         pub(crate) fn disarm(self) {}
     }
@@ -155,7 +147,6 @@ mod caught {
     }
 }
 
-/// Without `std`.
 #[cfg(not(feature = "std"))]
 mod passed_on {
     use core::mem;
@@ -193,8 +184,7 @@ mod passed_on {
         }
     }
 
-    /// Calls `f` with each item. A panic does not keep the others, and goes on at the end; a second
-    /// aborts.
+    /// Calls `f` with each item. A panic does not keep the others, and goes on at the end; a second aborts.
     pub(crate) fn for_each_despite_panics<I: IntoIterator>(items: I, f: impl FnMut(I::Item)) {
         let mut all = Despite {
             items: items.into_iter(),
@@ -221,7 +211,6 @@ mod passed_on {
         }
     }
 
-    /// No panic gets here.
     pub(crate) fn unless_unwinding(panic: Panic) -> Option<Panic> {
         Some(panic)
     }

@@ -31,28 +31,21 @@ use crate::shared::{Fast, Miss, Shared, Taken, TakenMany, WeakRef};
 ///
 /// # Life
 ///
-/// The pool ends when its last `Pool` is dropped, on any thread. Then every idle object is dropped, those in other
-/// threads' caches included. Handles that are still in use stay valid. Each of them drops its object when it is dropped
-/// itself, and the last one frees the memory.
+/// The pool ends when its last `Pool` is dropped. Then every idle object is dropped, those in other threads' caches
+/// included. Handles stay valid: each drops its object, and the last one frees the memory.
 ///
 /// # Forks
 ///
-/// A child of `fork` has its own copy of the pool and may use it, whatever the other threads of its parent were doing.
-/// Before the fork every pool is stopped: the fork waits until calls that are under way have left the pool's locks and
-/// slots. In the child, waiting threads no longer exist, and waiting tasks are served. Objects that the parent's other
-/// threads held count as in use in the child for ever. Handlers for a fork (`pthread_atfork`) must not use a pool, and
-/// a signal handler must not fork, because pools may be locked then.
+/// A child of `fork` has its own copy of the pool and may use it. The fork waits until the parent's other threads have
+/// left the pool's locks and slots. In the child, waiting tasks are served, and objects that other threads held are in
+/// use for ever. Handlers of `pthread_atfork` must not use a pool, and a signal handler must not fork.
 ///
 /// # Examples
 ///
 /// ```
-/// use pool_core::{Backend, Pool};
+/// use pool_core::Pool;
 ///
-/// let pool = Pool::<Vec<u8>>::builder()
-///     .backend(Backend::Batched)
-///     .batch_size(32)
-///     .capacity(1_000)
-///     .build()?;
+/// let pool = Pool::<Vec<u8>>::builder().capacity(1_000).build()?;
 ///
 /// let mut buffer = pool.acquire();
 /// buffer.extend_from_slice(b"hello");
@@ -94,8 +87,7 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
     /// Like [`builder`](Pool::builder), for a type that is not [`Poolable`]. `create` makes a fresh object, and `reset`
     /// returns a used one to that state.
     ///
-    /// The two closures are a part of the pool's type, so write `Pool::builder_with` or `Pool::<T, _>::builder_with`.
-    /// For a pool whose type has to be written down, in a `static` or a field, see [`FnPool`].
+    /// The two closures are a part of the pool's type. For a `static` or a field, see [`FnPool`].
     ///
     /// # Examples
     ///
@@ -115,8 +107,7 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 
 /// A pool of a type that is not [`Poolable`], whose own type can be written down.
 ///
-/// The lifecycle is a part of a pool's type, and the type of a closure has no name. Functions, and closures that
-/// capture nothing, become `fn` pointers, whose type has a name:
+/// The type of a closure has no name. Functions, and closures that capture nothing, become `fn` pointers:
 ///
 /// ```
 /// use pool_core::FnPool;
@@ -124,18 +115,9 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 ///
 /// static BUFFERS: LazyLock<FnPool<Vec<u8>>> = LazyLock::new(|| {
 ///     let builder = FnPool::<Vec<u8>>::builder_fn(|| Vec::with_capacity(1500), Vec::clear);
-///     builder.capacity(64).build().expect("the choices agree")
+///     builder.capacity(64).build().expect("the settings agree")
 /// });
-///
-/// struct Server {
-///     lines: FnPool<String>,
-/// }
-///
-/// let server = Server {
-///     lines: FnPool::<String>::builder_fn(String::new, String::clear).build()?,
-/// };
-/// assert!(BUFFERS.acquire().capacity() >= 1500 && server.lines.acquire().is_empty());
-/// # Ok::<(), pool_core::BuildError>(())
+/// assert!(BUFFERS.acquire().capacity() >= 1500);
 /// ```
 ///
 /// A hook that captures something goes into a box. It then costs a virtual call, as an `fn` pointer does:
@@ -155,18 +137,6 @@ impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
 pub type FnPool<T> = Pool<T, FnHooks<T>>;
 
 /// A handle of a [`FnPool`], for a field or an argument.
-///
-/// ```
-/// use pool_core::{FnPool, FnPooled};
-///
-/// struct Request {
-///     body: FnPooled<String>,
-/// }
-///
-/// let bodies = FnPool::<String>::builder_fn(String::new, String::clear).build()?;
-/// assert!(Request { body: bodies.acquire() }.body.is_empty());
-/// # Ok::<(), pool_core::BuildError>(())
-/// ```
 pub type FnPooled<T> = Pooled<T, FnHooks<T>>;
 
 impl<T> FnPool<T> {
@@ -231,8 +201,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// # Panics
     ///
     /// If the pool was [closed](Self::close), or its [queue of waiters is full](Builder::max_waiting). If a hook
-    /// panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then the object is dropped and its
-    /// permit returned.
+    /// panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then the object is dropped, and another
+    /// may be created in its place.
     #[must_use = "an object that is not used goes back to the pool at once"]
     #[inline]
     #[track_caller]
@@ -252,7 +222,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
             .map_or("a pool".into(), |name| format!("pool {name:?}"));
         let reason = match error {
             AcquireError::Closed => "which is closed",
-            _ => "whose queue of waiters is full",
+            _ => "whose queue of waiters is full (`max_waiting`)",
         };
         panic!(
             "{call} from {pool}, {reason}: use `try_{call}` or `{call}_timeout`, which return an error instead"
@@ -278,8 +248,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then the object is dropped
-    /// and its permit returned.
+    /// If a hook panics, as in [`acquire`](Self::acquire).
     #[inline]
     #[track_caller]
     pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
@@ -298,13 +267,11 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Errors
     ///
-    /// [`Exhausted`](AcquireError::Exhausted) if no object is idle anywhere;
-    /// [`Closed`](AcquireError::Closed).
+    /// [`Exhausted`](AcquireError::Exhausted) if no object is idle anywhere; [`Closed`](AcquireError::Closed).
     ///
     /// # Panics
     ///
-    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. Then the object is dropped and its permit
-    /// returned.
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics.
     #[inline]
     #[track_caller]
     pub fn try_acquire_idle(&self) -> Result<Pooled<T, L>, AcquireError> {
@@ -327,8 +294,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then the object is dropped
-    /// and its permit returned.
+    /// If a hook panics, as in [`acquire`](Self::acquire).
     #[inline]
     #[track_caller]
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Pooled<T, L>, AcquireError> {
@@ -338,7 +304,6 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// An object by the backend's fast path: mostly from the calling thread's cache.
     #[inline(always)]
     fn acquire_hit(&self) -> Result<Pooled<T, L>, Miss<'_>> {
         let object = match self.shared.pop_hit() {
@@ -372,8 +337,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. Then the object is dropped and its permit
-    /// returned.
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics.
     #[track_caller]
     pub fn entry(&self) -> Result<Entry<T, L>, AcquireError> {
         self.entry_for(Location::caller())
@@ -409,7 +373,6 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.entry_with(Wait::at_most(timeout), Location::caller())
     }
 
-    /// [`entry`](Self::entry) that was asked for elsewhere.
     pub(crate) fn entry_for(&self, caller: Caller) -> Result<Entry<T, L>, AcquireError> {
         self.entry_with(Wait::Forever, caller)
     }
@@ -480,7 +443,6 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// Notes who holds an entry, if that is tracked.
     #[cold]
     #[inline(never)]
     fn noted(&self, entry: Entry<T, L>, caller: Caller) -> Entry<T, L> {
@@ -509,8 +471,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// A handle of an object that was idle, for a caller that wants none to be made; `None` if it turns out
-    /// not to be reusable.
+    /// `None` if the object turns out not to be reusable.
     fn hand_out_reusable(
         &self,
         object: Object<T, Shared<T, L>>,
@@ -531,9 +492,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// Requires feature `async`.
     ///
-    /// The future works with any executor: it needs no timer and no thread. If it is dropped before it is ready, it
-    /// leaves the queue, and an object that it was already granted goes to the next waiter. A future that was granted
-    /// an object and is not polled keeps the object, and [`in_use`](Self::in_use) counts it.
+    /// The future works with any executor. If it is dropped before it is ready, it leaves the queue, and an object that
+    /// it was granted goes to the next waiter. A future that is not polled keeps such an object, and
+    /// [`in_use`](Self::in_use) counts it.
     ///
     /// # Errors
     ///
@@ -541,8 +502,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// When polled, if a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is
-    /// dropped then and its permit returned.
+    /// When polled, if a hook panics, as in [`acquire`](Self::acquire).
     ///
     /// # Examples
     ///
@@ -602,9 +562,8 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If `n` exceeds the capacity, the pool was [closed](Self::close), or its [queue of waiters is
-    /// full](Builder::max_waiting). If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`.
-    /// Then its object is dropped, and the others return to the pool.
+    /// If `n` exceeds the capacity, and as [`acquire`](Self::acquire). If a hook panics, the other objects return to the
+    /// pool.
     #[must_use = "objects that are not used go back to the pool at once"]
     #[track_caller]
     #[inline]
@@ -633,7 +592,6 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// `n` objects from the calling thread's cache, if it has as many at hand.
     #[inline(always)]
     fn acquire_many_hit(&self, n: usize) -> Option<Burst<T, L>> {
         self.shared.pop_many_hit(n).map(Burst::new)
@@ -648,8 +606,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then its object is dropped,
-    /// and the others return to the pool. If `n`, in a pool without a bound, exceeds the address space.
+    /// If a hook panics, as in [`acquire_many`](Self::acquire_many). If `n`, without a bound, exceeds the address space.
     #[track_caller]
     pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
         self.try_acquire_many_for(n, Location::caller())
@@ -822,18 +779,13 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Creates objects until `n` are idle where every thread finds them, so that the next `n` acquires create none.
-    /// Objects in use do not count. Objects in the caches of other threads do not count either, and stay there: this
-    /// interrupts no thread. (But a [`Queue`](Backend::Queue) that has to grow for the objects does, once.)
+    /// Objects in the caches of other threads do not count, and stay there: this interrupts no thread, unless a
+    /// [`Queue`](Backend::Queue) has to grow. Each thread that acquires takes a batch into its cache, so reserve one
+    /// more batch for each. A [`Heap`](Backend::Heap) pool keeps nothing idle, so this creates nothing.
     ///
-    /// Returns how many objects are idle now, all caches included. This is less than `n` only if the bound or
-    /// `max_idle` does not allow `n`, or the pool is closed. If the bound leaves no room because other threads cache
-    /// the objects, no object is created; [`trim(usize::MAX)`](Self::trim) moves cached objects to the depot. Near
-    /// `max_idle`, a cache in use counts as full.
-    ///
-    /// In a [`Batched`](Backend::Batched) pool the first thread that acquires takes a batch into its cache. For several
-    /// threads, reserve one more batch for each.
-    ///
-    /// A [`Heap`](Backend::Heap) pool keeps nothing idle, so this creates nothing.
+    /// Returns how many objects are idle now, all caches included: fewer than `n` only if the bound or `max_idle` does
+    /// not allow `n` (a cache in use counts as full), or the pool is closed. [`trim(usize::MAX)`](Self::trim) moves
+    /// cached objects to the depot.
     ///
     /// # Panics
     ///
@@ -878,10 +830,9 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     /// Prepares the calling thread before its first message. Afterwards, while the thread holds up to a batch of
     /// objects at a time, its acquires and drops allocate no memory and touch none for the first time.
     ///
-    /// The call sets up the thread's cache and fills it with a batch of objects, as far as the bound and `max_idle`
-    /// allow. It takes them from the depot or creates them. If the backend has no thread caches, it makes sure that a
-    /// batch is idle for all threads, as [`reserve`](Self::reserve) does. A [`Heap`](Backend::Heap) pool still asks the
-    /// allocator for each object. The call interrupts no thread. A second call costs a visit to the central lock.
+    /// The call fills the thread's cache with a batch of objects from the depot or new ones, as far as the bound and
+    /// `max_idle` allow. If the backend has no thread caches, it [reserves](Self::reserve) a batch. It interrupts no
+    /// thread. A second call costs a visit to the central lock.
     ///
     /// # Panics
     ///
@@ -939,32 +890,28 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.trim(TrimTarget::AtMost(keep));
     }
 
-    /// Drops objects that were not needed for `age`, and returns how many. This is [`trim_by`](Self::trim_by) with
-    /// [`TrimPolicy::idle_for(age)`](TrimPolicy::idle_for) and the time now. Call it from a timer, more often than once
-    /// per `age`.
+    /// Drops objects that were not needed for `age`, and returns how many: [`trim_by`](Self::trim_by) with
+    /// [`TrimPolicy::idle_for(age)`](TrimPolicy::idle_for) and the time now.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` panics. All of them are dropped first.
+    /// As [`trim`](Self::trim).
     pub fn trim_idle_for(&self, age: Duration) -> usize {
         self.trim_by(&TrimPolicy::idle_for(age), Instant::now())
     }
 
-    /// Trims by a policy, and returns how many objects were dropped. A call does nothing until the period, as long as
-    /// the policy's age, is over. Then it drops as many idle objects as were not needed at any time in the period. It
-    /// selects them and frees memory as [`trim`](Self::trim) does.
+    /// [Trims](Self::trim) by a policy, and returns how many objects were dropped. A call does nothing until the period,
+    /// as long as the policy's age, is over. Then it drops as many idle objects as were not needed at any time in the
+    /// period. Call it from a timer, more often than once per age.
     ///
-    /// A pool has one period, for all callers. The first call begins it. Each call that finds it over begins the next.
-    /// So if calls are frequent, an object is dropped between one and two ages after it was last needed.
-    ///
-    /// The pool counts how many objects are needed at a time, not which. So a first-in-first-out
-    /// [`Queue`](Backend::Queue) shrinks although each of its objects is used in turn. Objects in thread caches count
-    /// as needed. The end of a period empties the caches into the depot, as `trim` does, so the objects of a quiet
-    /// thread do not count as needed in the next period.
+    /// A pool has one period, for all callers. The first call begins it, and each call that finds it over begins the
+    /// next. So an object is dropped between one and two ages after it was last needed. The pool counts how many objects
+    /// are needed, not which, so a [`Queue`](Backend::Queue) shrinks although each of its objects is used in turn.
+    /// Objects in thread caches count as needed, until the end of a period empties the caches into the depot.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` panics. All of them are dropped first.
+    /// As [`trim`](Self::trim).
     pub fn trim_by(&self, policy: &TrimPolicy, now: Instant) -> usize {
         match self.shared.end_period(policy, now) {
             Some(target) => self.shared.trim(target),
@@ -972,13 +919,12 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// Drops the idle objects for which `keep` returns `false`, and returns how many. `keep` sees each object once that
-    /// stays idle during the call. Thread caches are emptied into the depot, and stay empty until the call returns.
+    /// Drops the idle objects for which `keep` returns `false`, and returns how many. `keep` sees each object once,
+    /// unless it is acquired before its turn. Thread caches stay empty until the call returns.
     ///
     /// The call takes out an eighth of the remaining objects at a time, but at least 1 and at most 256, so that others
-    /// can be acquired meanwhile. The objects that it has taken out count as in use. `keep` does not see an object that
-    /// is acquired before its turn. With [`ResetOn::Acquire`], `keep` sees objects before their reset. `keep` may use
-    /// the pool, but must not wait for objects that the call has taken out. Memory is freed as by [`trim`](Self::trim).
+    /// can be acquired meanwhile. Those taken out count as in use. With [`ResetOn::Acquire`], `keep` sees objects before
+    /// their reset. `keep` may use the pool, but must not wait for objects that the call has taken out.
     ///
     /// If the pool is closed meanwhile, or reaches `max_idle`, an object for which `keep` returned `true` is dropped
     /// and counted too.
@@ -1042,15 +988,11 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.is_closed()
     }
 
-    /// Waits until no object is in use, without polling, and no longer than `timeout`. `None` waits for ever. After
-    /// [`close`](Self::close) this completes a shutdown.
+    /// Waits until no object is [in use](Self::in_use), without polling, and no longer than `timeout`. `None` waits for
+    /// ever. After [`close`](Self::close) this completes a shutdown.
     ///
-    /// [`in_use`](Self::in_use) says what counts as in use. Unless the pool is closed, other threads may acquire
-    /// meanwhile and afterwards: the call returns if there was a moment at which no object was in use. During the wait,
-    /// every release takes the central lock, and so does each acquire of a thread whose cache is empty.
-    ///
-    /// A thread that holds an object itself waits until the timeout. A `timeout` beyond the range of the clock waits
-    /// for ever.
+    /// Unless the pool is closed, other threads may acquire meanwhile: the call returns if there was a moment at which no
+    /// object was in use. During the wait every release takes the central lock.
     ///
     /// # Errors
     ///
@@ -1167,10 +1109,9 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// Where and when each object in use was acquired, the oldest first. Empty unless the pool
     /// [tracks its holders](Builder::track_holders).
     ///
-    /// The list has each object that a handle owns, wherever the handle was sent or shared, each [vacant
-    /// entry](crate::VacantEntry), and each object that is being created. The location is that of the call that
-    /// acquired the object or created the future. An object whose handle was forgotten stays in the list for ever. An
-    /// object that was detached or leaked is not in it. Takes a lock and allocates a list.
+    /// The list has each object that a handle owns, each [vacant entry](crate::VacantEntry), and each object that is
+    /// being created. The location is that of the call that acquired the object or created the future. An object whose
+    /// handle was forgotten stays in the list for ever. Takes a lock and allocates a list.
     ///
     /// # Examples
     ///
@@ -1199,10 +1140,10 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 
     /// Changes the [`capacity`](Self::capacity) at once. `None` removes the bound.
     ///
-    /// A larger capacity serves waiters. With a smaller one, idle objects are dropped now, the longest idle first. If
-    /// more objects are in use than the capacity allows, released objects are dropped too, until it holds. Until then
-    /// no object is created, waiters go on waiting, and each release takes the central lock. Afterwards the pool is as
-    /// fast as before. If several threads release at the same time, a few more objects than necessary may be dropped.
+    /// A larger capacity serves waiters. With a smaller one, idle objects are dropped now, the longest idle first, and
+    /// released objects too until the capacity holds. Until then no object is created, waiters go on waiting, and each
+    /// release takes the central lock. If several threads release at the same time, a few more objects than necessary
+    /// may be dropped.
     ///
     /// Capacity 0 pauses the pool: an acquire waits until the capacity is raised. A waiting call for several objects,
     /// more than the new capacity, ends at once: [`acquire_many`](Self::acquire_many) panics, and its variants return
@@ -1212,7 +1153,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` panics. All of them are dropped first.
+    /// As [`trim`](Self::trim).
     ///
     /// # Examples
     ///
@@ -1271,21 +1212,15 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     }
 }
 
-/// Panics: a burst of `n` is more than the pool may ever hold.
 #[track_caller]
 fn never_to_be_had(n: usize, capacity: usize) -> ! {
-    panic!(
-        "acquire_many({n}) from a pool with capacity {capacity}: there can never be so many; ask for fewer or raise the \
-         capacity"
-    );
+    panic!("acquire_many({n}) exceeds capacity {capacity}: ask for fewer or raise the capacity");
 }
 
 /// What to do when no object is idle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wait {
-    /// Create one or fail.
     Never,
-    /// Create one, or wait for one until then.
     Until(Instant),
     Forever,
 }

@@ -1,7 +1,6 @@
 //! The type as its author wrote it: its shape, and the words on each part.
 //!
-//! Reads syn's tree into one that holds what the derive asks about and nothing else. Judges
-//! nothing; that is check's.
+//! Reads syn's tree into one that holds what the derive asks about and nothing else. Judges nothing; that is check's.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -145,8 +144,7 @@ fn packed(attrs: &[Attribute]) -> Option<u64> {
     packed
 }
 
-/// Whether something in the input may be deprecated: it says `#[deprecated]`, or
-/// `#[allow(deprecated)]`, or the like.
+/// Whether something in the input may be deprecated: it says `#[deprecated]`, or `#[allow(deprecated)]`, or the like.
 fn mentions_deprecated(input: &DeriveInput) -> bool {
     any_ident(input.to_token_stream(), &|_, ident| {
         ident == "deprecated" || ident == "warnings"

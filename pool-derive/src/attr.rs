@@ -1,8 +1,7 @@
 //! `#[poolable(…)]`: words and their values, as their author wrote them.
 //!
-//! Called by ast, once for each thing an attribute can stand on. Knows each word by itself: what it
-//! is called, where it belongs, which kind of value it takes. What words mean together is for
-//! check.
+//! Called by ast, once for each thing an attribute can stand on. Knows each word by itself: what it is called, where it
+//! belongs, which kind of value it takes. What words mean together is for check.
 
 use proc_macro2::{Span, TokenTree};
 use syn::ext::IdentExt;

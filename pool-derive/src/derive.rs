@@ -1,5 +1,4 @@
-//! The road from the type to the code, without the compiler at either end: for `lib.rs`, for tests, and
-//! for the fuzzer.
+//! The road from the type to the code, without the compiler at either end: for `lib.rs`, for tests, and for the fuzzer.
 
 use proc_macro2::TokenStream;
 use syn::DeriveInput;

@@ -1,10 +1,9 @@
 //! From a plan to code.
 //!
-//! What must stay true of the code: every path is absolute, because the user's module may have no
-//! prelude and names of its own; every local is one that nobody would write; there is no `unsafe`
-//! token; an expression of the user's appears once, because a `static` inside must exist once; and
-//! code about a field stands at the span of that field's type, because that is where an error
-//! belongs.
+//! What must stay true of the code: every path is absolute, because the user's module may have no prelude and names of
+//! its own; every local is one that nobody would write; there is no `unsafe` token; an expression of the user's appears
+//! once, because a `static` inside must exist once; and code about a field stands at the span of that field's type,
+//! because that is where an error belongs.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -166,8 +165,7 @@ impl Plan {
         }
     }
 
-    /// Asks the fields that were reset by their own impl, then `reusable`. Nothing to ask: nothing
-    /// generated.
+    /// Asks the fields that were reset by their own impl, then `reusable`. Nothing to ask: nothing generated.
     fn is_reusable(&self) -> Option<TokenStream> {
         let Plan { krate, .. } = self;
         let asked = |field: &FieldPlan| matches!(field.reset, Reset::Poolable);

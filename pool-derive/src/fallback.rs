@@ -1,5 +1,4 @@
-//! What goes out instead when the input has mistakes: all of them as errors, and an impl that does
-//! nothing.
+//! What goes out instead when the input has mistakes: all of them as errors, and an impl that does nothing.
 //!
 //! [`Errors`] goes through attr, ast and check, which report and carry on, so that one build shows
 //! every mistake of a type. The stub keeps the type `Poolable`, so that no use of it fails as well.

@@ -110,9 +110,8 @@ use crate::derive::derive;
 ///
 /// ### `init = expr`
 ///
-/// Only says how the field is made; reset is `Poolable::reset`, or what `reset` says. Use it for
-/// what survives a reset, as capacity does. A *value* that a fresh object has belongs in
-/// `default = expr`.
+/// Only says how the field is made; reset is `Poolable::reset`, or what `reset` says. Use it for what survives a reset,
+/// as capacity does. A *value* that a fresh object has belongs in `default = expr`.
 ///
 /// ```
 /// # use pool_core::Poolable;
@@ -130,8 +129,7 @@ use crate::derive::derive;
 ///
 /// ### `reset = path`, `reset = |field| …`
 ///
-/// What the function returns is dropped. Goes with `init` or `default` when the type does not
-/// implement `Poolable`.
+/// What the function returns is dropped. Goes with `init` or `default` when the type does not implement `Poolable`.
 ///
 /// ```
 /// # use pool_core::Poolable;
@@ -155,9 +153,8 @@ use crate::derive::derive;
 ///
 /// ### `skip`
 ///
-/// The next user of the object sees what the last one left there. For caches, ids and statistics,
-/// never for data of a user's. Made by `init = expr`, `default`, `default = expr`, or else
-/// `Poolable::init`.
+/// The next user of the object sees what the last one left there. For caches, ids and statistics, never for data of a
+/// user's. Made by `init = expr`, `default`, `default = expr`, or else `Poolable::init`.
 ///
 /// ```
 /// # use pool_core::Poolable;
@@ -178,10 +175,9 @@ use crate::derive::derive;
 ///
 /// ### `max_capacity = n`
 ///
-/// For whatever implements `pool_core::MaxCapacity`, as the collections and strings of `std` do and
-/// yours can. Up to `n`, memory stays; what is beyond goes back to the allocator on reset, so that
-/// one huge message does not keep its buffer for ever. With `default` or `default = expr`, the
-/// fresh contents are put into the memory that the field has.
+/// For whatever implements `pool_core::MaxCapacity`, as the collections and strings of `std` do and yours can. Up to
+/// `n`, memory stays; what is beyond goes back to the allocator on reset, so that one huge message does not keep its
+/// buffer for ever. With `default` or `default = expr`, the fresh contents are put into the memory that the field has.
 ///
 /// ```
 /// # use pool_core::Poolable;
@@ -205,10 +201,9 @@ use crate::derive::derive;
 ///
 /// ### `initial`
 ///
-/// An enum says which variant a fresh object is in. There, reset resets the fields and so keeps
-/// their memory; from any other variant it assigns a fresh object, which drops what the variant
-/// held. Fields of the other variants take no words and need not be `Poolable`. An enum whose
-/// variants are all to keep their memory is [`in_place`](#in_place).
+/// An enum says which variant a fresh object is in. There, reset resets the fields and so keeps their memory; from any
+/// other variant it assigns a fresh object, which drops what the variant held. Fields of the other variants take no
+/// words and need not be `Poolable`. An enum whose variants are all to keep their memory is [`in_place`](#in_place).
 ///
 /// ```
 /// # use pool_core::Poolable;
@@ -290,9 +285,8 @@ use crate::derive::derive;
 ///
 /// ### `reusable = path`
 ///
-/// Called with `&object` after a reset; on `false` the pool drops the object instead of keeping it.
-/// A closure will do as well. A field that is reset by its own `Poolable` is asked first: an object
-/// is as reusable as what it is made of.
+/// Called with `&object` after a reset; on `false` the pool drops the object instead of keeping it. A closure will do
+/// as well. A field that is reset by its own `Poolable` is asked first: an object is as reusable as what it is made of.
 ///
 /// ```
 /// # use pool_core::Poolable;
@@ -372,11 +366,10 @@ use crate::derive::derive;
 ///
 /// # In place
 ///
-/// For a struct, the derive also writes `Poolable::init_in`, which makes each field where it will
-/// stay. So an object larger than the stack can be pooled, as long as no single field is made by an
-/// expression that is itself too large: `default = [0; 4 << 20]` is a value on the stack, a plain
-/// `[u8; 4 << 20]` field is not. When making a field panics, those made before are dropped. An enum
-/// is made as a value and moved.
+/// For a struct, the derive also writes `Poolable::init_in`, which makes each field where it will stay. So an object
+/// larger than the stack can be pooled, as long as no single field is made by an expression that is itself too large:
+/// `default = [0; 4 << 20]` is a value on the stack, a plain `[u8; 4 << 20]` field is not. When making a field panics,
+/// those made before are dropped. An enum is made as a value and moved.
 ///
 /// # Unions and packed structs
 ///

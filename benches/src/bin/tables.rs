@@ -1,9 +1,11 @@
 //! Prints what the criterion benches measured last as a page of tables in Markdown, with our ratio beside every
-//! figure. `ci/tables.sh` makes `TABLES.md` with it; a test here compares that with what others quote.
+//! figure, and below them what `ratios` and `pool-bench` wrote. `ci/tables.sh` makes `TABLES.md` with it; a test here
+//! compares that with what others quote.
 //!
 //! ```text
 //! cargo bench -p pool-benches
-//! cargo run --release -p pool-benches --bin tables > tables.md
+//! cargo run --release -p pool-benches --bin ratios -- --json ratios.json
+//! cargo run --release -p pool-benches --bin tables -- --ratios ratios.json > tables.md
 //! ```
 
 use std::cmp::Ordering;
@@ -17,6 +19,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use clap::Parser;
+use pool_bench::duel::Spread;
 use pool_bench::report::Circumstances;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +41,14 @@ struct Arguments {
     /// Criterion's directory, if it is not where this program was built
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
+
+    /// What `ratios --json` wrote, for a table of it
+    #[arg(long, value_name = "FILE")]
+    ratios: Option<PathBuf>,
+
+    /// The results.json of `pool-bench`, for a table of how long single operations took
+    #[arg(long, value_name = "FILE")]
+    tail: Option<PathBuf>,
 }
 
 /// Rows measured further apart than this may not have met the same machine.
@@ -75,6 +86,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     for (name, figures) in groups {
         print!("\n{}", Table::new(name, figures, &arguments.ours));
     }
+    if let Some(path) = &arguments.ratios {
+        print!("\n{}", read_json::<Ratios>(path)?);
+    }
+    if let Some(path) = &arguments.tail {
+        print!("\n{}", read_json::<Tail>(path)?);
+    }
     Ok(())
 }
 
@@ -83,7 +100,7 @@ fn head(circumstances: &Circumstances) -> String {
     format!(
         "# What every contender took\n\n\
          {circumstances}; on the system's allocator, where a row names no other. Written by `ci/tables.sh`. What the rows \
-         and columns are, and the rules, is in [README.md](README.md). The machine's speed changes, so within a table a \
+         and columns are, and the rules, is in `benches/README.md`. The machine's speed changes, so within a table a \
          difference of a tenth says nothing.\n\n\
          A cell is nanoseconds an object (in `queues_as_pools`, a burst), the spread where it is above a tenth, and in \
          brackets what ours, the row in bold, takes over what this one does: below 1, ours is faster. Where ours is \
@@ -242,7 +259,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     let text = fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
     serde_json::from_str(&text).map_err(|error| {
         format!(
-            "{} is not what criterion writes ({error}); remove it and measure again",
+            "{} does not hold the figures that it should ({error}); remove it and measure again",
             path.display()
         )
     })
@@ -313,7 +330,7 @@ impl fmt::Display for Table<'_> {
         for (place, (row, cells)) in self.rows.iter().enumerate() {
             let is_ours = self.ours == Some(place);
             let marked = if is_ours { "**" } else { "" };
-            write!(f, "| {marked}{row}{marked} |")?;
+            write!(f, "| {marked}{}{marked} |", escaped(row))?;
             for (column, cell) in cells.iter().enumerate() {
                 let ours = self.our_figure(column).filter(|_| !is_ours);
                 match cell {
@@ -342,6 +359,11 @@ fn shown(figure: &Figure, ours: Option<&Figure>) -> String {
     text
 }
 
+/// A name as Markdown shows it, which takes `Vec<T>` for HTML.
+fn escaped(name: &str) -> String {
+    name.replace('<', "\\<")
+}
+
 /// Nanoseconds with as many places as mean something.
 fn number(nanos: f64) -> String {
     if nanos < 100.0 {
@@ -356,6 +378,153 @@ fn number(nanos: f64) -> String {
 /// By numbers where there are numbers: 2 before 10, 1,000 before 1,000,000.
 fn natural_order(one: &str, other: &str) -> Ordering {
     natord::compare(&one.replace(',', ""), &other.replace(',', ""))
+}
+
+/// Of what `ratios` writes.
+#[derive(Debug, Deserialize)]
+struct Ratios {
+    circumstances: Circumstances,
+    lines: Vec<Ratio>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Ratio {
+    row: String,
+    ours: String,
+    other: String,
+    target: Option<f64>,
+    ours_ns: Spread,
+    other_ns: Spread,
+    ratio: Spread,
+    undisturbed: f64,
+}
+
+impl fmt::Display for Ratios {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "## ratios\n\n`ratios`: {}. A ratio above its bound is in bold.\n",
+            self.circumstances
+        )?;
+        writeln!(
+            f,
+            "| row | ns | other ns | ratio | quartiles | least | at most | what / over what |"
+        )?;
+        writeln!(f, "| --- | ---: | ---: | ---: | --- | ---: | ---: | --- |")?;
+        for line in &self.lines {
+            let Spread {
+                lower,
+                median,
+                upper,
+                ..
+            } = line.ratio;
+            let bound = line
+                .target
+                .map_or(String::new(), |target| format!("{target:.2}"));
+            let marked = if line.target.is_some_and(|target| median > target) {
+                "**"
+            } else {
+                ""
+            };
+            writeln!(
+                f,
+                "| {} | {} | {} | {marked}{median:.2}{marked} | {lower:.2} to {upper:.2} | {:.2} | {bound} | {} / {} |",
+                line.row,
+                number(line.ours_ns.median),
+                number(line.other_ns.median),
+                line.undisturbed,
+                escaped(&line.ours),
+                escaped(&line.other),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Of what `pool-bench` writes.
+#[derive(Debug, Deserialize)]
+struct Tail {
+    command: String,
+    circumstances: Circumstances,
+    latency: Latency,
+}
+
+#[derive(Debug, Deserialize)]
+struct Latency {
+    clock: Percentiles,
+    series: Vec<Series>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Series {
+    place: String,
+    operation: String,
+    entrant: Entrant,
+    ns: Percentiles,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entrant {
+    kind: String,
+    cooperates: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Percentiles {
+    count: u64,
+    p50: u64,
+    p99: u64,
+    p99_9: u64,
+    p99_99: u64,
+    max: u64,
+}
+
+impl fmt::Display for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (command, circumstances) = (&self.command, &self.circumstances);
+        writeln!(
+            f,
+            "## tail\n\n`{command}`: {circumstances}. Nanoseconds of one operation, the reading of the clock included; no \
+             figure where fewer than ten operations took longer.\n"
+        )?;
+        writeln!(
+            f,
+            "| place | operation | of | p50 | p99 | p99.9 | p99.99 | longest |"
+        )?;
+        writeln!(f, "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |")?;
+        writeln!(f, "| the clock alone | | |{}", self.latency.clock)?;
+        for Series {
+            place,
+            operation,
+            entrant,
+            ns,
+        } in &self.latency.series
+        {
+            let Entrant { kind, cooperates } = entrant;
+            if !cooperates && ["batched", "box"].contains(&&**kind) {
+                writeln!(f, "| {place} | {operation} | {kind} |{ns}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Percentiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shares = [
+            (2, self.p50),
+            (100, self.p99),
+            (1_000, self.p99_9),
+            (10_000, self.p99_99),
+        ];
+        for (share, time) in shares {
+            match self.count / share {
+                ..10 => write!(f, " |")?,
+                _ => write!(f, " {time} |")?,
+            }
+        }
+        write!(f, " {} |", self.max)
+    }
 }
 
 #[cfg(test)]
@@ -400,7 +569,7 @@ mod tests {
             figure("batched", "1 thread", 4.0),
             figure("batched", "2 threads", 5.0),
             figure("no pool", "1 thread", 2.0),
-            figure("mutex", "2 threads", 50.0),
+            figure("Mutex<Vec>", "2 threads", 50.0),
         ];
         let table = Table::new("some group", &figures, &["batched".into()]);
         let expected = "\
@@ -409,7 +578,7 @@ mod tests {
             | --- | ---: | ---: |\n\
             | no pool | 2.00 (**2.00**) | |\n\
             | **batched** | 4.00 | 5.00 |\n\
-            | mutex | | 50.00 (0.10) |\n";
+            | Mutex\\<Vec> | | 50.00 (0.10) |\n";
         assert_eq!(table.to_string(), expected);
     }
 
@@ -444,6 +613,69 @@ mod tests {
         let figure = &groups["growth"][0];
         assert_eq!((figure.nanos, figure.noise), (10.0, 0.1));
         assert_eq!((&*figure.row, &*figure.column), ("batched", "cold"));
+    }
+
+    #[test]
+    fn a_ratio_above_its_bound_is_bold() {
+        let spread = r#"{"least":1.0,"lower":1.1,"median":1.2,"upper":1.3}"#;
+        let line = |row: &str, target: &str| {
+            format!(
+                r#"{{"row":"{row}","ours":"ours","other":"a Vec","target":{target},"ours_ns":{spread},
+                "other_ns":{spread},"ratio":{spread},"undisturbed":1.25,"rounds":3,"left_out":0}}"#
+            )
+        };
+        let json = format!(
+            r#"{{"circumstances":{{"machine":"m","cores":2,"system":"s","compiler":"c","commit":"d"}},
+            "lines":[{},{},{}]}}"#,
+            line("lost", "1.15"),
+            line("met", "1.5"),
+            line("known", "null"),
+        );
+        let page = serde_json::from_str::<Ratios>(&json)
+            .expect("ratios")
+            .to_string();
+        let rows: Vec<_> = page.lines().skip(6).collect();
+        assert_eq!(
+            rows,
+            [
+                "| lost | 1.20 | 1.20 | **1.20** | 1.10 to 1.30 | 1.25 | 1.15 | ours / a Vec |",
+                "| met | 1.20 | 1.20 | 1.20 | 1.10 to 1.30 | 1.25 | 1.50 | ours / a Vec |",
+                "| known | 1.20 | 1.20 | 1.20 | 1.10 to 1.30 | 1.25 |  | ours / a Vec |",
+            ]
+        );
+        assert_eq!(
+            cell(&format!("\n{page}"), "ratios / lost / other ns"),
+            Some(1.2)
+        );
+    }
+
+    #[test]
+    fn a_percentile_that_too_few_operations_exceed_is_left_out() {
+        let ns = r#"{"count":15000,"p50":20,"p90":30,"p99":40,"p99_9":50,"p99_99":60,"max":70}"#;
+        let series = |kind: &str, cooperates: bool| {
+            format!(
+                r#"{{"place":"growth","operation":"acquire","ns":{ns},
+                "entrant":{{"kind":"{kind}","batch_size":null,"cooperates":{cooperates}}}}}"#
+            )
+        };
+        let json = format!(
+            r#"{{"command":"pool-bench","latency":{{"clock":{ns},"series":[{},{},{}]}},
+            "circumstances":{{"machine":"m","cores":2,"system":"s","compiler":"c","commit":"d"}}}}"#,
+            series("batched", false),
+            series("batched", true),
+            series("mutex", false),
+        );
+        let page = serde_json::from_str::<Tail>(&json)
+            .expect("times")
+            .to_string();
+        let rows: Vec<_> = page.lines().skip(6).collect();
+        assert_eq!(
+            rows,
+            [
+                "| the clock alone | | | 20 | 40 | 50 | | 70 |",
+                "| growth | acquire | batched | 20 | 40 | 50 | | 70 |",
+            ]
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ fn every_step_finds_what_it_says() {
         [
             r#"acquired: Order { id: 7, symbol: "AMZN", size: 100 }"#,
             r#"used again: Order { id: 0, symbol: "", size: 100 }"#,
-            "with 8 of 8 out: no object is idle and the pool may not make another: drop a handle or raise the capacity",
+            "with 8 of 8 out: not enough objects are idle, and the pool may not create more: drop a handle, ask for fewer, or raise the capacity",
         ]
     );
     for says in [

@@ -8,12 +8,11 @@ use super::slice::slice_of_handles;
 use crate::lifecycle::{Derived, Lifecycle, Recycle};
 use crate::object::release::release_many;
 
-/// Objects of one pool, acquired together and given back together, in one visit to the thread's
-/// cache each way; from [`Pool::acquire_many`](crate::Pool::acquire_many).
+/// Objects that were acquired together, and return in one visit to the thread's cache; from
+/// [`Pool::acquire_many`](crate::Pool::acquire_many).
 ///
-/// A slice of handles. They can be given away one by one, and each goes back on its own then; and handles of other
-/// pools can come in, which go back to theirs. The array they lie in is the pool's and is used again, so a burst
-/// allocates nothing in steady state, unless all of it is given away: the array is freed then.
+/// A slice of handles. Handles can be taken out one by one, and handles of any pool come in; each returns to its own
+/// pool. The pool reuses the array of handles, so a burst allocates nothing in steady state.
 ///
 /// # Examples
 ///
@@ -30,8 +29,7 @@ use crate::object::release::release_many;
 /// assert_eq!(pool.idle(), 32);
 /// ```
 pub struct Burst<T, L: Recycle<T> + ?Sized = Derived> {
-    /// Taken out once, when the burst is dropped or taken apart. (With `mem::take` a drop of the empty array
-    /// that is left would cost each burst a call.)
+    /// Taken out once. (With `mem::take` the drop of the empty array would cost each burst a call.)
     handles: ManuallyDrop<Vec<Pooled<T, L>>>,
 }
 
@@ -51,12 +49,7 @@ impl<T, L: Recycle<T> + ?Sized> Burst<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Burst<T, L> {
-    /// Resets each object, for a pool that resets on acquire; an object that is not reusable is
-    /// made anew in its place.
-    ///
-    /// # Panics
-    ///
-    /// If a hook does. Its object is destroyed, the others go back.
+    /// Resets each object, for a pool that resets on acquire. If a hook panics, the other objects return to the pool.
     pub(crate) fn reset_all(&mut self) {
         for at in 0..self.handles.len() {
             let object = Pooled::into_object(self.handles.swap_remove(at));

@@ -31,11 +31,8 @@ macro_rules! own_object {
             /// ```
             #[doc = concat!("use ", $module, "::{Pool, Pooled};")]
             ///
-            /// let pool = Pool::<String>::builder().capacity(1).build()?;
-            /// let mut name = pool.acquire();
-            /// name.push_str("kept");
-            /// let name: String = Pooled::detach(name);
-            /// assert_eq!(name, "kept");
+            /// let pool = Pool::<String>::builder().capacity(1).build()?; let mut name = pool.acquire();
+            /// name.push_str("kept"); let name: String = Pooled::detach(name); assert_eq!(name, "kept");
             /// assert!(pool.try_acquire().is_ok());
             /// # Ok::<(), pool_core::BuildError>(())
             /// ```
@@ -44,8 +41,8 @@ macro_rules! own_object {
                 this.acquired.take_out().detach()
             }
 
-            /// Drops the object instead of returning it to the pool, without a reset. This is for an object that is
-            /// known to be broken, and counts as [`discarded`](crate::Stats::discarded).
+            /// Drops the object instead of returning it to the pool, without a reset, such as a broken one. It counts as
+            /// [`discarded`](crate::Stats::discarded).
             ///
             /// # Panics
             ///
@@ -74,38 +71,30 @@ macro_rules! own_object {
                 Self::new(unsafe { Object::from_raw(object) })
             }
 
-            /// The address of the object. It stays the same until the handle is dropped or converted, wherever the
-            /// handle is moved. It may be read through while the handle lives and nothing changes the object.
+            /// The address of the object, which stays the same wherever the handle is moved. It may be read through
+            /// while the handle lives and nothing changes the object.
             #[must_use]
             pub fn as_ptr(this: &Self) -> *const T {
                 this.acquired.object().as_ptr()
             }
 
-            /// Whether both handles have the object at the same address. Each handle owns its object alone, so this
-            /// is true only of a handle and itself, even if `T` is zero-sized.
+            /// Whether both are the same handle, even if `T` is zero-sized.
             #[must_use]
             pub fn ptr_eq(this: &Self, other: &Self) -> bool {
                 core::ptr::addr_eq(Self::as_ptr(this), Self::as_ptr(other))
             }
 
-            /// Leaks the object, and returns a reference to it that lives as long as `T` can. This is for an object
-            /// that is set up once and used until the process ends.
-            ///
-            /// The object is never released or dropped. It counts as in use and under the bound for ever, and it
-            /// keeps the memory of the pool, and its lifecycle, from being freed.
+            /// Leaks the object, and returns a reference to it that lives as long as `T` can. The object counts as in
+            /// use for ever, and keeps the memory of the pool and its lifecycle.
             ///
             /// # Examples
             ///
             /// ```
             #[doc = concat!("use ", $module, "::{Pool, Pooled};")]
             ///
-            /// let pool = Pool::<String>::new();
-            /// let mut name = pool.acquire();
-            /// name.push_str("AMZN");
-            /// let name: &'static mut String = Pooled::leak(name);
-            /// assert_eq!(pool.in_use(), 1);
-            /// drop(pool);
-            /// assert_eq!(name, "AMZN");
+            /// let pool = Pool::<String>::new(); let mut name = pool.acquire(); name.push_str("AMZN"); let name:
+            /// &'static mut String = Pooled::leak(name); assert_eq!(pool.in_use(), 1); drop(pool); assert_eq!(name,
+            /// "AMZN");
             /// ```
             pub fn leak<'a>(this: Self) -> &'a mut T
             where
@@ -114,10 +103,8 @@ macro_rules! own_object {
                 this.acquired.take_out().leak()
             }
 
-            /// Pins the handle, for an API that takes a `Pin`.
-            ///
-            /// Unlike `Box::into_pin`, this needs a `T` that is `Unpin`: the object is reset and reused, so the pool
-            /// cannot promise that it stays where it is until it is dropped.
+            /// Pins the handle. Unlike `Box::into_pin` this needs a `T` that is `Unpin`, because the pool resets and
+            /// reuses the object.
             #[must_use]
             pub fn into_pin(this: Self) -> core::pin::Pin<Self>
             where

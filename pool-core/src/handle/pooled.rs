@@ -18,9 +18,8 @@ use crate::shared::Shared;
 /// operations of the handle are associated functions, such as `Pooled::detach(handle)`, so that they hide no method of
 /// `T`.
 ///
-/// The drop resets the object, asks whether it is reusable, and keeps or drops it. With
-/// [`ResetOn::Acquire`](crate::ResetOn) the next acquire does the first two. If the reset panics, the panic propagates
-/// out of the drop, unless the thread is already unwinding.
+/// The drop resets the object (or the next acquire does: [`ResetOn`](crate::ResetOn)) and drops it if it is not reusable.
+/// If the reset panics, the panic propagates out of the drop, unless the thread is already unwinding.
 ///
 /// Forgetting a handle, as with `mem::forget`, leaks the object: it counts as in use for ever.
 ///
@@ -55,9 +54,7 @@ impl<T, L: Recycle<T> + ?Sized> Pooled<T, L> {
         SharedPooled::new(Self::into_object(this))
     }
 
-    /// The pool that the object returns to. `None` once the last [`Pool`] has been dropped.
-    ///
-    /// Costs an atomic increment, as cloning a `Pool` does.
+    /// The pool that the object returns to. `None` once the last [`Pool`] has been dropped. Costs an atomic increment.
     ///
     /// # Examples
     ///

@@ -5,7 +5,7 @@
 macro_rules! slice_of_handles {
     ($Burst:ident, $module:literal) => {
         impl<T, L: Recycle<T> + ?Sized> $Burst<T, L> {
-            /// How many objects there are.
+            /// The number of objects.
             #[must_use]
             pub fn len(&self) -> usize {
                 self.handles.len()
@@ -17,26 +17,24 @@ macro_rules! slice_of_handles {
                 self.handles.is_empty()
             }
 
-            /// Takes the last handle out, which then goes back on its own.
+            /// Removes the last handle and returns it.
             pub fn pop(&mut self) -> Option<Pooled<T, L>> {
                 self.handles.pop()
             }
 
-            /// Splits the burst in two: keeps the first `at` handles, and gives the others. Allocates an array.
+            /// Splits the burst in two: keeps the first `at` handles, and returns the others. Allocates an array.
             ///
             /// # Panics
             ///
-            /// If `at` is more than there are.
+            /// If `at` exceeds the length.
             ///
             /// # Examples
             ///
             /// ```
             #[doc = concat!("use ", $module, "::Pool;")]
             ///
-            /// let pool = Pool::<Vec<u8>>::new();
-            /// let mut frames = pool.acquire_many(32);
-            /// drop(frames.split_off(20)); // fewer came than there was room for
-            /// assert_eq!((frames.len(), pool.idle()), (20, 12));
+            /// let pool = Pool::<Vec<u8>>::new(); let mut frames = pool.acquire_many(32); drop(frames.split_off(20));
+            /// // fewer came than there was room for assert_eq!((frames.len(), pool.idle()), (20, 12));
             /// ```
             #[must_use = "the others go back to their pool at once"]
             #[track_caller]

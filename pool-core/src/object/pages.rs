@@ -12,7 +12,7 @@ use core::ptr::NonNull;
 pub(crate) use imp::{PageChoices, Refusal};
 
 /// How many bytes are brought in at a time. Fewer gain little over a fault for each page; more take no
-/// less time an object, and longer at a time (16 pages of 4 KiB: some 20 µs, see benches/README.md; in a
+/// less time an object, and longer at a time (16 pages of 4 KiB: some 20 µs, `tail` in benches/TABLES.md; in a
 /// large page, the first step brings in all of it).
 pub(crate) const STEP: usize = 1 << 16;
 

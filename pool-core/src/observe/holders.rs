@@ -1,8 +1,7 @@
-//! Who holds what: where each object in use was acquired, and since when. Only of a pool that tracks it, each of
-//! whose operations comes here.
+//! Where and when each object in use was acquired, of a pool that tracks it.
 //!
-//! A record begins once its block is the caller's, and ends before the block is given back: so there is one at most
-//! of each block.
+//! A record begins once its block is the caller's, and ends before the block is returned: so there is one at most of each
+//! block.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,10 +11,9 @@ use std::time::Instant;
 
 use crate::sync::{Mutex, Seized, thread_local_const};
 
-/// Where something was asked for.
 pub(crate) type Caller = &'static Location<'static>;
 
-/// Of an object in use: where it was acquired, and when. From [`Pool::holders`](crate::Pool::holders).
+/// Where and when an object in use was acquired. From [`Pool::holders`](crate::Pool::holders).
 ///
 /// # Examples
 ///
@@ -35,7 +33,7 @@ pub(crate) type Caller = &'static Location<'static>;
 pub struct Holder {
     /// The call that acquired it.
     pub location: Caller,
-    /// When it was handed out.
+    /// When it was acquired.
     pub since: Instant,
 }
 
@@ -102,25 +100,22 @@ impl Holders {
         }
     }
 
-    /// All of them, the oldest first.
+    /// The oldest first.
     pub(crate) fn list(&self) -> Vec<Holder> {
         let mut records: Vec<_> = self.records.lock().by_address.values().copied().collect();
         records.sort_unstable_by_key(|(number, _)| *number);
         records.into_iter().map(|(_, holder)| holder).collect()
     }
 
-    /// Keeps other threads out, for a fork.
     pub(crate) fn before_fork(&self) {
         self.records.seize(|_| {});
     }
 
-    /// Lets them in again.
     pub(crate) fn after_fork(&self, seized: &Seized) {
         self.records.release(seized, |_| {});
     }
 }
 
-/// What a timeout is explained by.
 #[derive(Clone, Copy)]
 struct Late {
     held: usize,
@@ -150,7 +145,8 @@ pub(crate) fn note_timeout(holders: Option<&Holders>) {
 /// Says what the calling thread's latest timeout is explained by, if that is known.
 pub(crate) fn explain_timeout(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Some(Late { held, oldest }) = LATEST.try_with(Cell::get).ok().flatten() else {
-        return Ok(());
+        return f
+            .write_str("; `track_holders` makes this message say where the oldest was acquired");
     };
     let were = if held == 1 {
         "object was"
@@ -159,6 +155,6 @@ pub(crate) fn explain_timeout(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     };
     write!(
         f,
-        "; at this thread's last timeout, {held} {were} out, the first acquired at {oldest}"
+        "; at this thread's last timeout, {held} {were} in use, the first acquired at {oldest}"
     )
 }

@@ -1,7 +1,7 @@
 //! The counts of pools as gauges and counters of the `metrics` facade.
 //!
-//! Nothing is recorded as it happens: a service calls `record_metrics` from a timer that it has, which
-//! takes the pool's [`Stats`] and hands them on. The recorder is the user's code; it runs under no lock.
+//! Nothing is recorded as it happens: a service calls `record_metrics` from a timer. The recorder is user code, which runs
+//! under no lock.
 
 use ::metrics::{SharedString, counter, describe_counter, describe_gauge, gauge};
 
@@ -82,7 +82,7 @@ const COUNTERS: [Metric; 8] = [
 
 const CAPACITY: &str = "pool_capacity";
 
-/// Tells the recorder what the metrics of pools mean; once, after it was installed.
+/// Describes the metrics of pools to the recorder. Call it once, after the recorder is installed.
 ///
 /// Requires feature `metrics`.
 ///
@@ -129,14 +129,12 @@ fn record(name: Option<&str>, was_resized: bool, stats: &Stats) {
 }
 
 impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
-    /// Hands the pool's [`stats`](Self::stats) to the recorder of the `metrics` facade, if one is
-    /// installed; to be called from a timer. Costs what `stats` does, and the recorder's time for fourteen
-    /// metrics; acquires and releases pay nothing.
+    /// Passes the pool's [`stats`](Self::stats) to the recorder of the `metrics` facade. Call it from a timer; acquires
+    /// and releases pay nothing.
     ///
     /// Requires feature `metrics`.
     ///
-    /// All have the label `pool`, which is the pool's [name](crate::Builder::name): give each pool one,
-    /// since those without have the same label, the empty one, and overwrite each other.
+    /// The label `pool` is the pool's [name](crate::Builder::name). Give each pool a name, or they overwrite each other.
     ///
     /// | metric | kind | |
     /// | --- | --- | --- |
@@ -154,8 +152,6 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     /// | `pool_waits_total` | counter | [`Stats::waits`] |
     /// | `pool_wait_microseconds_total` | counter | [`Stats::wait_time`] |
     /// | `pool_saturations_total` | counter | [`Stats::saturated`] |
-    ///
-    /// [`describe_metrics`] tells the recorder what they mean.
     pub fn record_metrics(&self) {
         record(self.name(), self.was_resized(), &self.stats());
     }

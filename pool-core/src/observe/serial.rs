@@ -1,9 +1,8 @@
 //! What `serde` reads and writes: choices by their names, configurations by their fields, handles as
 //! the objects they hold.
 //!
-//! The plain data ([`PoolConfig`](crate::PoolConfig), [`Stats`](crate::Stats)) derives its part where
-//! it is defined, and the handles pass it on with `std`'s traits (`handle::forward`); here is what that
-//! rests on.
+//! The plain data ([`PoolConfig`](crate::PoolConfig), [`Stats`](crate::Stats)) derives its part where it is defined,
+//! and the handles pass it on with `std`'s traits (`handle::forward`); here is what that rests on.
 
 use core::fmt;
 

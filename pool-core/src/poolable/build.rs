@@ -17,9 +17,8 @@ use super::Ready;
 ///
 /// # Safety
 ///
-/// `part` points into the memory of `whole`, is aligned, and no other [`Place`] or [`Ready`] for
-/// any of it is alive or is made later. `whole` is not written to while the returned place, or the
-/// `Ready` it becomes, is in use.
+/// `part` points into the memory of `whole`, is aligned, and no other [`Place`] or [`Ready`] for any of it is alive or
+/// is made later. `whole` is not written to while the returned place, or the `Ready` it becomes, is in use.
 #[inline]
 pub unsafe fn part<'a, S, F>(_whole: &Place<'a, S>, part: *mut F) -> Place<'a, F> {
     // SAFETY: the caller promises that `part` is aligned and within memory that is borrowed
@@ -70,9 +69,8 @@ pub unsafe fn finish<S>(whole: Place<'_, S>) -> Ready<'_, S> {
 
 /// Builds a struct in its place, a field at a time, with no copy of the whole on the stack.
 ///
-/// `__build_in_place!(place, Name { field: make, 0: make })`, where each `make` is called with
-/// the field's `Place` and returns its `Ready`. When one panics, the fields already made are
-/// dropped.
+/// `__build_in_place!(place, Name { field: make, 0: make })`, where each `make` is called with the field's `Place` and
+/// returns its `Ready`. When one panics, the fields already made are dropped.
 ///
 /// Sound for any tokens, because:
 ///

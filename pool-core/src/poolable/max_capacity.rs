@@ -1,8 +1,5 @@
-//! Collections whose memory a pool can bound, so that one huge message does not pin its buffer for
-//! ever.
-//!
-//! Called by derived code for a field marked `#[poolable(max_capacity = n)]`, right after the field
-//! is reset.
+//! Collections whose memory a pool can bound: derived code calls this for a field with
+//! `#[poolable(max_capacity = n)]`, after its reset.
 
 use alloc::boxed::Box;
 use alloc::collections::{BinaryHeap, VecDeque};
@@ -10,9 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-/// A collection that can give memory back: what `#[poolable(max_capacity = n)]` asks of a field.
-///
-/// Implement it for a container of your own, and the word works there too.
+/// A collection that can free excess memory: what `#[poolable(max_capacity = n)]` needs of a field.
 ///
 /// # Examples
 ///
@@ -62,17 +57,12 @@ use core::cell::RefCell;
             `#[poolable(default, reset = |field| {{ field.clear(); field.shrink_to(n); }})]`"
 )]
 pub trait MaxCapacity: Sized {
-    /// Gives back the memory beyond what `max` elements need. The contents stay, so a collection
-    /// that holds more than `max` keeps what it needs for them.
-    ///
-    /// Hash tables come in steps: theirs may stay as large as `with_capacity(max)` would have made
-    /// it.
+    /// Frees the memory beyond what `max` elements need. The contents stay. A hash table may stay as large as
+    /// `with_capacity(max)` makes it.
     fn limit_capacity(&mut self, max: usize);
 
-    /// Becomes equal to `value`, in the memory it already has where that is possible.
-    ///
-    /// Called instead of an assignment for a field that is `default` as well. The default assigns,
-    /// which drops the memory.
+    /// Becomes equal to `value`, in the memory it already has if possible: called for a field that is `default` as well.
+    /// The default implementation assigns, which drops the memory.
     #[inline]
     fn refill(&mut self, value: Self) {
         *self = value;

@@ -1,8 +1,5 @@
-//! What an object promises: how a fresh one is made, and how a used one is made fresh again.
-//!
-//! [`Poolable`] is the whole promise. [`Place`] and [`Ready`] are how an object is made where it
-//! will live, so that a large one never crosses the stack. Implementations for the types of `std`
-//! are in [`impls`]; `#[derive(Poolable)]` writes one for a user's type.
+//! How an object is created and reset. [`Place`] and [`Ready`] create a large object in place. [`impls`] has the
+//! implementations for types of `std`.
 
 #[doc(hidden)]
 pub mod build;
@@ -18,9 +15,8 @@ pub use recycle::recycle;
 
 /// An object that a pool can create, reset, and hand to the next user.
 ///
-/// Usually derived. Written by hand, the rule is: after [`reset`](Self::reset) the object must be
-/// indistinguishable from what [`init`](Self::init) makes, except for memory it has allocated,
-/// which it may (and to be worth pooling, should) keep.
+/// Usually derived. Written by hand, the rule is: after [`reset`](Self::reset) the object equals what
+/// [`init`](Self::init) creates, except that it should keep its memory.
 ///
 /// # Examples
 ///
@@ -64,30 +60,22 @@ pub use recycle::recycle;
             `smallvec` or `uuid` is `Poolable` with the feature of that name"
 )]
 pub trait Poolable: Sized {
-    /// Makes a fresh object.
+    /// Creates an object.
     fn init() -> Self;
 
-    /// Puts the object back to the state a fresh one is in. Allocations may stay.
-    ///
-    /// A pool that sees `reset` panic drops the object, gives its place back, and lets the panic
-    /// go on.
+    /// Returns the object to the state of a new one. It may keep its memory. If `reset` panics, the pool drops the
+    /// object.
     fn reset(&mut self);
 
-    /// Says whether the object, just reset, is worth keeping; asked right after
-    /// [`reset`](Self::reset).
-    ///
-    /// `false` has the pool drop the object instead: the usual reason is a buffer that one huge
-    /// message has grown for good.
+    /// Whether to keep the object, called after [`reset`](Self::reset). If `false`, the pool drops it: usually because
+    /// one huge message has grown a buffer.
     #[inline]
     fn is_reusable(&self) -> bool {
         true
     }
 
-    /// Makes a fresh object in `place`, where it will live.
-    ///
-    /// The default makes it on the stack with [`init`](Self::init) and moves it. The derive makes
-    /// it field by field in place, as the implementations for arrays and boxes do, so that an
-    /// object larger than the stack can be pooled.
+    /// Creates an object in `place`. The default creates it on the stack and moves it. The derive, arrays and boxes
+    /// create it in place, so it may be larger than the stack.
     #[inline]
     fn init_in(place: Place<'_, Self>) -> Ready<'_, Self> {
         place.write(Self::init())

@@ -1,8 +1,5 @@
-//! A place to make an object in, and the proof that it was made.
-//!
-//! A pool calls `init_in` with a [`Place`] and gets a [`Ready`] back; nobody else needs either,
-//! except who writes `init_in` by hand. Both are safe: a `Ready` exists only where a value does,
-//! and owns it until the pool takes it over.
+//! A place to make an object in, and the proof that it was made: for an `init_in` that is written by hand. A [`Ready`]
+//! exists only where a value does, and owns it until the pool takes it over.
 #![allow(unsafe_code)] // Raw access to memory that is not yet a `T`.
 
 use alloc::boxed::Box;
@@ -12,26 +9,13 @@ use core::mem::{self, MaybeUninit};
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
-/// Memory for one `T`, not yet a `T`.
-///
-/// Turned into a [`Ready`] by writing a value.
-///
-/// # Examples
-///
-/// ```
-/// use std::mem::MaybeUninit;
-/// use pool_core::Place;
-///
-/// let mut memory = MaybeUninit::uninit();
-/// let ready = Place::new(&mut memory).write(7_u32);
-/// assert_eq!(*ready, 7);
-/// ```
+/// Uninitialized memory for one `T`. Writing a value returns a [`Ready`].
 pub struct Place<'a, T> {
     memory: &'a mut MaybeUninit<T>,
 }
 
 impl<'a, T> Place<'a, T> {
-    /// A place in `memory`. What `memory` held is forgotten, not dropped.
+    /// A place in `memory`. A value that `memory` held is forgotten.
     #[inline]
     pub fn new(memory: &'a mut MaybeUninit<T>) -> Self {
         Place { memory }
@@ -45,7 +29,7 @@ impl<'a, T> Place<'a, T> {
         unsafe { self.assume_init() }
     }
 
-    /// The address, for writing through.
+    /// The address, to write through.
     #[inline]
     pub fn as_mut_ptr(&mut self) -> *mut T {
         self.memory.as_mut_ptr()
@@ -66,14 +50,12 @@ impl<'a, T> Place<'a, T> {
 }
 
 impl<'a, T> Place<'a, T> {
-    /// Has `make` put a value here, and checks that it did.
-    ///
-    /// The type of `make` does not say *whose* `Ready` it returns. Code that goes on to treat this
-    /// memory as a `T` calls `make` through here.
+    /// Calls `make` to put a value here, and checks that the [`Ready`] it returns is of this place, which the type of
+    /// `make` does not say.
     ///
     /// # Panics
     ///
-    /// When the [`Ready`] that `make` returned stands in another place.
+    /// If the [`Ready`] is of another place.
     ///
     /// # Examples
     ///
@@ -103,11 +85,11 @@ impl<'a, T> Place<'a, T> {
         }
     }
 
-    /// Has `make` build a value in a new box, where it stays.
+    /// Calls `make` to build a value in a new box.
     ///
     /// # Panics
     ///
-    /// When the [`Ready`] that `make` returned stands in another place.
+    /// As [`fill_with`](Self::fill_with).
     ///
     /// # Examples
     ///
@@ -128,13 +110,12 @@ impl<'a, T> Place<'a, T> {
 }
 
 impl<'a, T, const N: usize> Place<'a, [T; N]> {
-    /// Has `make` put a value in each element's place, first to last.
-    ///
-    /// When `make` panics, the elements already made are dropped.
+    /// Calls `make` to put a value in each element's place, first to last. If it panics, the elements made before are
+    /// dropped.
     ///
     /// # Panics
     ///
-    /// When a [`Ready`] that `make` returned stands in another place than the one it was given.
+    /// If a [`Ready`] is of another place than the one given.
     ///
     /// # Examples
     ///
@@ -173,7 +154,7 @@ impl<'a, T, const N: usize> Place<'a, [T; N]> {
     }
 }
 
-/// The first `count` elements of an array that is being made: drops them when making stops early.
+/// The first `count` elements of an array; drops them when making stops early.
 struct MadeElements<T> {
     elements: *mut T,
     count: usize,
@@ -200,14 +181,14 @@ impl<T> fmt::Debug for Place<'_, T> {
     }
 }
 
-/// A value that stands in a [`Place`]. Owns the value: dropping a `Ready` drops it.
+/// A value in a [`Place`]. Dropping a `Ready` drops its value.
 pub struct Ready<'a, T> {
     value: NonNull<T>,
     _owns: PhantomData<(&'a mut MaybeUninit<T>, T)>,
 }
 
 impl<T> Ready<'_, T> {
-    /// Hands the value over to the owner of the memory, and says where it is.
+    /// Hands the value over to the owner of the memory.
     #[inline]
     pub(crate) fn into_ptr(self) -> NonNull<T> {
         let value = self.value;

@@ -4,16 +4,11 @@ use alloc::vec::Vec;
 
 /// Empties a `Vec` and gives its memory to a `Vec` of another type of the same layout.
 ///
-/// Meant for types that differ in a lifetime alone. A decoder that keeps `Vec<(u32, &'a [u8])>` cannot
-/// put it into a pool, because the pool outlives each message. The pool holds `Vec<(u32, &'static [u8])>`
-/// instead; `recycle` turns it into a `Vec` for this message, and back before the message ends. No borrow
-/// outlives its message: what was in the `Vec` is dropped here, and only memory goes on.
+/// It is for types that differ in a lifetime. A `Vec<(u32, &'a [u8])>` cannot stay in a pool, which outlives each
+/// message. The pool holds `Vec<(u32, &'static [u8])>`; `recycle` turns it into a `Vec` for this message, and back.
 ///
-/// A `Vec` that is not given back, as after an early return, is dropped with its memory. Nothing else is lost.
-///
-/// Allocates nothing and costs a few instructions beside the drop of the elements. That the memory is kept rests on
-/// how `std` collects an iterator of a `Vec` into another in place. `std` does so and does not promise to; without it
-/// the result would be right, and without memory. The project's tests check it.
+/// Allocates nothing. That the memory is kept rests on how `std` collects an iterator of a `Vec` in place, which the
+/// project's tests check; `std` does not promise it.
 ///
 /// Two types that differ in size or alignment do not compile.
 ///

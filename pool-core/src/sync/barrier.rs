@@ -6,7 +6,7 @@
 //!
 //! | system | `light` | `heavy` |
 //! | --- | --- | --- |
-//! | Linux | for the compiler only | `membarrier`, private expedited: 0.2 µs alone, a few µs with many cores |
+//! | Linux | for the compiler only | `membarrier`, private expedited (the trim of `tail` in benches/TABLES.md) |
 //! | Windows | for the compiler only | `FlushProcessWriteBuffers` |
 //! | others, models | a fence | a fence |
 //!

@@ -1,4 +1,4 @@
-//! The choices that a pool for one thread leaves.
+//! The settings of a pool for one thread.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -10,8 +10,8 @@ use crate::error::BuildError;
 use crate::lifecycle::{Derived, Lifecycle, Recycle};
 use crate::memory::Memory;
 
-/// Collects the choices of a pool for one thread; from [`Pool::builder`]. As
-/// [`pool_core::Builder`](crate::Builder), without a backend to choose.
+/// Collects the settings of a pool for one thread. [`Pool::builder`] returns one. The setters are those of
+/// [`pool_core::Builder`](crate::Builder) that do not concern threads.
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder<T, L: Recycle<T> + ?Sized = Derived> {
     hooks: L::Hooks,
@@ -30,8 +30,7 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         }
     }
 
-    /// Makes each choice that `config` makes, as if by its setter. What it says about backend,
-    /// batches, waiters, holders and recalls does not concern a pool for one thread, and is left out.
+    /// Applies each setting that is `Some` in `config`. Backend, batch size, waiters, holders and recall have no effect.
     pub fn apply(mut self, config: &PoolConfig) -> Self {
         self.choices.apply(&PoolConfig {
             backend: None,
@@ -44,20 +43,20 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         self
     }
 
-    /// A hard bound on objects alive, idle ones included. Default: none.
+    /// A hard bound on live objects, idle ones included. Default: none.
     pub fn capacity(mut self, objects: usize) -> Self {
         self.choices.capacity = Some(objects);
         self
     }
 
-    /// Memory for how many objects to ask the allocator for at a time. Default: as many as there
-    /// are, at least 32, and at most 2 MiB or a 64th of them.
+    /// How many objects to allocate memory for at a time. Default: as
+    /// [`pool_core::Builder::grow_by`](crate::Builder::grow_by).
     pub fn grow_by(mut self, objects: usize) -> Self {
         self.choices.grow_by = Some(objects);
         self
     }
 
-    /// How many objects may be idle; objects that come back beyond that are dropped. Default: no limit.
+    /// How many objects may be idle. An object that is released beyond that is dropped. Default: no limit.
     pub fn max_idle(mut self, objects: usize) -> Self {
         self.choices.max_idle = Some(objects);
         self
@@ -76,7 +75,7 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
         self
     }
 
-    /// A name, shown where the pool is. Default: none.
+    /// A name for the pool, in `Debug`, panic messages and events. Default: none.
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.choices.name = Some(name.into());
         self
@@ -84,21 +83,21 @@ impl<T, L: Recycle<T> + ?Sized> Builder<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Builder<T, L> {
-    /// How many objects to make at once, in [`build`](Self::build). Default: none.
+    /// How many objects [`build`](Self::build) creates in advance. Default: none.
     pub fn prefill(mut self, objects: usize) -> Self {
         self.choices.prefill = Some(objects);
         self
     }
 
-    /// Makes the pool.
+    /// Builds the pool.
     ///
     /// # Errors
     ///
-    /// If the choices disagree, as for [`pool_core::Builder::build`](crate::Builder::build).
+    /// As [`pool_core::Builder::build`](crate::Builder::build).
     ///
     /// # Panics
     ///
-    /// If making an object for `prefill` does; objects made before are dropped.
+    /// If creating an object for `prefill` panics. Objects created before are dropped.
     pub fn build(self) -> Result<Pool<T, L>, BuildError> {
         let config = self.choices.check::<T>(self.memory)?;
         let prefill = config.0.prefill;
@@ -108,7 +107,7 @@ impl<T, L: Lifecycle<T>> Builder<T, L> {
     }
 }
 
-/// Of the same choices. The name goes with them: a second pool may want one of its own.
+/// A clone has the same settings, the name included.
 impl<T, L: Recycle<T> + ?Sized> Clone for Builder<T, L>
 where
     L::Hooks: Clone,

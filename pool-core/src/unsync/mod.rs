@@ -1,11 +1,7 @@
 //! The pool for one thread: the same API, without atomics.
 //!
-//! For a loop that owns its objects: an event loop, a simulation, a parser. Neither the pool nor its
-//! handles can leave the thread, and that is checked when the program is compiled. An acquire is a
-//! pop from a vector, a drop a push.
-//!
-//! It does not track who holds its objects, as [`pool_core::Builder::track_holders`](crate::Builder::track_holders) has
-//! it: it has no clock without `std`, and whoever holds one is on this thread's stack or in its data.
+//! For a loop that owns its objects: an event loop, a simulation, a parser. An acquire is a pop from a vector, a drop a
+//! push. The pool and its handles stay on one thread, which the compiler checks.
 //!
 //! # Examples
 //!

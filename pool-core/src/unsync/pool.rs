@@ -1,6 +1,6 @@
 //! `Pool`: what a user acquires from.
 
-use alloc::string::String;
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 use core::panic::{RefUnwindSafe, UnwindSafe};
@@ -19,13 +19,7 @@ use crate::observe::stats::Stats;
 use crate::observe::trace;
 use crate::poolable::Poolable;
 
-/// A pool of `T` for one thread. A cheap clone, like `Rc`: all clones are one pool.
-///
-/// It has no `warm`: with one thread there is no slot or cache to set up, and a
-/// [`prefill`](Builder::prefill) makes what the first acquires take.
-///
-/// Ends as [`pool_core::Pool`](crate::Pool) does: idle objects are dropped with the last `Pool`, those
-/// in use with their handles.
+/// A pool of `T` for one thread. `Pool` is a handle, like `Rc`, and ends as [`pool_core::Pool`](crate::Pool) does.
 ///
 /// # Examples
 ///
@@ -42,13 +36,13 @@ impl<T, L: Recycle<T> + ?Sized> UnwindSafe for Pool<T, L> {}
 impl<T, L: Recycle<T> + ?Sized> RefUnwindSafe for Pool<T, L> {}
 
 impl<T: Poolable> Pool<T> {
-    /// A pool with every choice at its default: no bound, nothing made yet.
+    /// A pool with default settings: no bound, and no object created yet.
     #[must_use]
     pub fn new() -> Self {
         Pool::from_config((Config::default(), Chunks::new()), Derived)
     }
 
-    /// Chooses bound and the rest.
+    /// Starts to configure a pool.
     pub fn builder() -> Builder<T> {
         Builder::new(Derived)
     }
@@ -61,8 +55,7 @@ impl<T: Poolable> Default for Pool<T> {
 }
 
 impl<T, C: Fn() -> T, R: Fn(&mut T)> Pool<T, Hooks<C, R>> {
-    /// Chooses as [`builder`](Pool::builder) does, for a type that is not [`Poolable`]. See [`FnPool`] for a type that
-    /// has a name.
+    /// Like [`builder`](Pool::builder), for a type that is not [`Poolable`]. See [`FnPool`] for a type that has a name.
     pub fn builder_with(create: C, reset: R) -> Builder<T, Hooks<C, R>> {
         Builder::new(Hooks::new(create, reset))
     }
@@ -75,7 +68,7 @@ pub type FnPool<T> = Pool<T, FnHooks<T>>;
 pub type FnPooled<T> = Pooled<T, FnHooks<T>>;
 
 impl<T> FnPool<T> {
-    /// Like [`builder_with`](Pool::builder_with), of functions or of closures that capture nothing, without a cast.
+    /// Like [`builder_with`](Pool::builder_with), for functions or for closures that capture nothing.
     pub fn builder_fn(create: fn() -> T, reset: fn(&mut T)) -> Builder<T, FnHooks<T>> {
         Pool::builder_with(create, reset)
     }
@@ -101,20 +94,20 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// Takes an idle object, or makes one.
+    /// Takes an idle object, or creates one.
     ///
     /// # Panics
     ///
-    /// At the bound, since no other thread could give an object back meanwhile; on a pool that was
-    /// closed. If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped
-    /// then and its permit returned.
+    /// At the bound, since no other thread can release an object; if the pool was closed. If a hook panics: `create`, or
+    /// with [`ResetOn::Acquire`] `reset` or `is_reusable`. Then the object is dropped, and another may be created in its
+    /// place.
     #[must_use = "an object that is not used goes back to the pool at once"]
     #[inline]
     #[track_caller]
     pub fn acquire(&self) -> Pooled<T, L> {
         match self.try_acquire() {
             Ok(object) => object,
-            Err(error) => self.refuse("acquire", error),
+            Err(error) => self.refuse(format_args!("acquire"), "try_acquire", error),
         }
     }
 
@@ -127,14 +120,23 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn refuse(&self, call: &str, error: AcquireError) -> ! {
-        let name = self
+    fn refuse(&self, call: fmt::Arguments<'_>, instead: &str, error: AcquireError) -> ! {
+        let pool = self
             .name()
-            .map_or(String::new(), |name| alloc::format!(" {name:?}"));
-        panic!("{call} from pool{name}: {error}; use `try_{call}` where that can happen");
+            .map_or("a pool".into(), |name| format!("pool {name:?}"));
+        let (in_use, capacity) = (self.in_use(), self.capacity().unwrap_or(usize::MAX));
+        match error {
+            AcquireError::Closed => panic!(
+                "{call} from {pool}, which is closed: use `{instead}`, which returns an error instead"
+            ),
+            _ => panic!(
+                "{call} from {pool} with {in_use} of {capacity} objects in use: drop a handle, raise the capacity, or \
+                 use `{instead}`, which returns an error instead"
+            ),
+        }
     }
 
-    /// Takes an idle object, or makes one if the bound allows.
+    /// Takes an idle object, or creates one if the bound allows.
     ///
     /// # Errors
     ///
@@ -142,8 +144,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// If a hook panics: `create`, or with [`ResetOn::Acquire`] `reset` or `is_reusable`. The object is dropped then and its
-    /// permit returned.
+    /// If a hook panics, as in [`acquire`](Self::acquire).
     #[inline]
     pub fn try_acquire(&self) -> Result<Pooled<T, L>, AcquireError> {
         match self.take_idle() {
@@ -152,12 +153,11 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         }
     }
 
-    /// Acquires `n` objects at once, idle ones first; missing objects are made.
+    /// Acquires `n` objects at once: idle ones first, then new ones.
     ///
     /// # Panics
     ///
-    /// If fewer can be had, since no other thread could give one back meanwhile; on a pool that was closed. If a hook
-    /// panics, as in [`acquire`](Self::acquire); the others go back.
+    /// As [`acquire`](Self::acquire). If a hook panics, the other objects return to the pool.
     ///
     /// # Examples
     ///
@@ -177,7 +177,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     pub fn acquire_many(&self, n: usize) -> Burst<T, L> {
         match self.try_acquire_many(n) {
             Ok(burst) => burst,
-            Err(error) => self.refuse("acquire_many", error),
+            Err(error) => self.refuse(format_args!("acquire_many({n})"), "try_acquire_many", error),
         }
     }
 
@@ -185,13 +185,12 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
     ///
     /// # Errors
     ///
-    /// [`Exhausted`](AcquireError::Exhausted) if fewer are idle and the bound does not allow to make the rest;
+    /// [`Exhausted`](AcquireError::Exhausted) if fewer are idle and the bound does not allow the rest;
     /// [`Closed`](AcquireError::Closed).
     ///
     /// # Panics
     ///
-    /// If a hook panics, as in [`try_acquire`](Self::try_acquire); the others go back. If `n`, in a pool without a
-    /// bound, exceeds the address space.
+    /// If a hook panics, as in [`acquire_many`](Self::acquire_many). If `n`, without a bound, exceeds the address space.
     pub fn try_acquire_many(&self, n: usize) -> Result<Burst<T, L>, AcquireError> {
         if self.is_closed() {
             return Err(AcquireError::Closed);
@@ -211,7 +210,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
         Ok(burst)
     }
 
-    /// The lifecycle that makes and resets the objects.
+    /// The lifecycle that creates and resets the objects.
     #[must_use]
     pub fn lifecycle(&self) -> &L {
         self.shared.hooks()
@@ -219,7 +218,7 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 }
 
 impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
-    /// Takes an idle object. Never makes one.
+    /// Takes an idle object. Never creates one.
     ///
     /// # Errors
     ///
@@ -243,7 +242,6 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         error
     }
 
-    /// Emits that an acquire failed.
     fn tell(&self, error: AcquireError) {
         if error == AcquireError::Exhausted {
             trace::exhausted(&self.shared.config, 1);
@@ -255,7 +253,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.pop().map(Pooled::new)
     }
 
-    /// An idle object that is reset only now. An object found not reusable is discarded, and the next one is tried.
+    /// With [`ResetOn::Acquire`]: the first idle object that is reusable.
     fn take_reusable(&self) -> Option<Pooled<T, L>> {
         loop {
             if let Some(object) = self.shared.pop_to_reset()?.reset_used() {
@@ -264,9 +262,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// An idle object, or a place for one that the caller makes.
-    ///
-    /// With [`ResetOn::Acquire`], an idle object found not reusable is dropped, and its place is what is returned.
+    /// Returns an idle object, or a vacant entry that the caller fills; as [`pool_core::Pool::try_entry`](crate::Pool::try_entry).
     ///
     /// # Errors
     ///
@@ -274,8 +270,7 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
     ///
     /// # Panics
     ///
-    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics. The object is dropped then and its permit
-    /// returned.
+    /// With [`ResetOn::Acquire`], if `reset` or `is_reusable` panics.
     pub fn try_entry(&self) -> Result<Entry<T, L>, AcquireError> {
         match self.take_idle() {
             Some(object) => Ok(Entry::Idle(object)),
@@ -302,11 +297,11 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.keep_buffer(buffer);
     }
 
-    /// Adopts a value made elsewhere, as if the pool had made it.
+    /// Adds a value that was created elsewhere, as if the pool had created it.
     ///
     /// # Errors
     ///
-    /// Gives the value back at the bound and on a closed pool.
+    /// At the bound and on a closed pool. The error contains the value.
     pub fn attach(&self, value: T) -> Result<Pooled<T, L>, AttachError<T>> {
         match self.shared.try_acquire_permit() {
             Ok(permit) => Ok(Pooled::new(permit.vacancy().adopt(value))),
@@ -316,12 +311,12 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
 }
 
 impl<T, L: Lifecycle<T>> Pool<T, L> {
-    /// Makes objects until `n` are idle; objects in use do not count. Returns how many are idle now:
-    /// fewer than `n` only if the bound or `max_idle` does not allow as many, or the pool is closed.
+    /// Creates objects until `n` are idle. Returns how many are idle now: fewer than `n` only if the bound or `max_idle`
+    /// does not allow `n`, or the pool is closed.
     ///
     /// # Panics
     ///
-    /// If making an object does; objects made before stay.
+    /// If creating an object panics. Objects created before stay.
     pub fn reserve(&self, n: usize) -> usize {
         let n = n.min(self.shared.config.max_idle.unwrap_or(usize::MAX));
         // Counted once: what hooks take meanwhile is theirs.
@@ -340,24 +335,21 @@ impl<T, L: Lifecycle<T>> Pool<T, L> {
 }
 
 impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
-    /// Drops idle objects until at most `keep` are left, the longest idle first, and frees
-    /// the chunks of memory that hold no object any more.
+    /// Drops idle objects until at most `keep` are left, the longest idle first, and frees chunks without objects.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` does, after all of them were dropped.
+    /// If the drop of a `T` panics. All of them are dropped first.
     pub fn trim(&self, keep: usize) {
         self.shared.trim(self.idle().saturating_sub(keep));
     }
 
-    /// Trims by a policy: when the period of its age is over, drops as many idle objects as were not needed at any
-    /// time in it, and memory as [`trim`](Self::trim) does; else does nothing but look at `now`. Returns how many
-    /// objects were dropped. As [`pool_core::Pool::trim_by`](crate::Pool::trim_by), and as cheap for a hit: an acquire
-    /// takes longer only when fewer objects are left idle than ever before in the period.
+    /// [Trims](Self::trim) by a policy, as [`pool_core::Pool::trim_by`](crate::Pool::trim_by), and returns how many objects
+    /// were dropped. An acquire takes longer only when fewer objects are left idle than before in the period.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` does, after all of them were dropped.
+    /// As [`trim`](Self::trim).
     ///
     /// # Examples
     ///
@@ -379,14 +371,14 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.trim_by(policy, now)
     }
 
-    /// Asks `f` of every object that is idle now, the longest idle first, and drops those for which it says `false`.
-    /// Returns how many were dropped. The others stay as `f` leaves them, and in their order.
+    /// Drops the idle objects for which `f` returns `false`, and returns how many. `f` sees the longest idle first, and
+    /// the others keep their order.
     ///
-    /// `f` may use the same pool. Objects are taken out 256 at a time, and count as in use while it is asked.
+    /// `f` may use the same pool. Objects are taken out 256 at a time, and count as in use meanwhile.
     ///
     /// # Panics
     ///
-    /// If `f` does, or the drop of a `T`; that object is dropped, and those that were not asked about stay.
+    /// If `f` or the drop of a `T` panics. Its object is dropped, and objects that `f` has not seen stay.
     ///
     /// # Examples
     ///
@@ -404,17 +396,17 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         self.shared.retain(f)
     }
 
-    /// Takes out every object that is idle now, as they are.
+    /// Removes every idle object and returns them without a reset.
     pub fn drain(&self) -> impl ExactSizeIterator<Item = T> + '_ {
         Drained::new(self.shared.take_oldest(usize::MAX))
     }
 
-    /// Closes the pool for good: later acquires fail, idle objects are dropped now and objects in
-    /// use when they come back. Closing again does nothing.
+    /// Closes the pool for good. Later acquires fail. Idle objects are dropped now, and objects in use when they are
+    /// released. Closing again does nothing.
     ///
     /// # Panics
     ///
-    /// If the drop of a `T` does, after all idle objects were dropped.
+    /// If the drop of a `T` panics. All idle objects are dropped first.
     pub fn close(&self) {
         self.shared.close();
     }
@@ -442,19 +434,19 @@ impl<T, L: Recycle<T> + ?Sized> Pool<T, L> {
         }
     }
 
-    /// The bound on objects alive, idle ones included; `None` if there is none.
+    /// The bound on live objects, idle ones included; `None` if there is none.
     #[must_use]
     pub fn capacity(&self) -> Option<usize> {
         self.shared.config.capacity
     }
 
-    /// Objects waiting to be acquired.
+    /// The number of idle objects.
     #[must_use]
     pub fn idle(&self) -> usize {
         self.shared.idle()
     }
 
-    /// Objects out in handles.
+    /// The number of objects that handles own.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.stats().in_use

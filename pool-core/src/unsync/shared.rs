@@ -33,8 +33,7 @@ pub(super) struct Shared<T, L: Recycle<T> + ?Sized> {
     to_reset: Stack<Object<T, Self>>,
     hooks: L::Hooks,
     pub(super) config: Config,
-    /// Vacant blocks. Borrowed for a few instructions at a time, never while user code runs
-    /// (UNSYNC-BORROW).
+    /// Vacant blocks. Borrowed for a few instructions at a time, never while user code runs (UNSYNC-BORROW).
     chunks: UnsafeCell<Chunks<T>>,
     pub(super) closed: Cell<bool>,
     /// When the period began in which need is watched.

@@ -1,8 +1,7 @@
 //! The idle objects of a pool for one thread, the newest on top.
 //!
-//! As in a thread's slot of a pool for many, the end of the stack is an address and the bounds are
-//! addresses, so that an acquire and a release are a comparison, and a load or a store at the end.
-//! Nothing in here runs user code.
+//! As in a thread's slot of a pool for many, the end of the stack is an address and the bounds are addresses, so that
+//! an acquire and a release are a comparison, and a load or a store at the end. Nothing in here runs user code.
 #![allow(unsafe_code)] // A stack in raw memory.
 
 use alloc::vec::Vec;

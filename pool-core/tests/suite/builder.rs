@@ -236,13 +236,18 @@ fn what_can_go_wrong_later_has_words_too() {
     let words = [
         (
             AcquireError::Exhausted,
-            "no object is idle and the pool may not make another: drop a handle or raise the capacity",
+            "not enough objects are idle, and the pool may not create more: drop a handle, ask for fewer, or raise \
+             the capacity",
         ),
         (
             AcquireError::Timeout,
-            "no object came back to the pool in time",
+            "not enough objects were released in time: drop handles sooner, wait longer, or raise the capacity; \
+             `track_holders` makes this message say where the oldest was acquired",
         ),
-        (AcquireError::Closed, "the pool is closed"),
+        (
+            AcquireError::Closed,
+            "the pool is closed, by `close` or the drop of its last `Pool`: stop acquiring, or close it later",
+        ),
     ];
     for (error, message) in words {
         assert_eq!(error.to_string(), message);
@@ -252,7 +257,7 @@ fn what_can_go_wrong_later_has_words_too() {
     let refused = pool.attach(7).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "cannot attach: the pool is at its capacity; drop a handle or raise the capacity"
+        "cannot attach, since the pool is at its capacity: drop a handle or raise the capacity"
     );
     assert_eq!(
         format!("{refused:?}"),
@@ -260,7 +265,10 @@ fn what_can_go_wrong_later_has_words_too() {
     );
     pool.close();
     let refused = pool.attach(refused.into_inner()).unwrap_err();
-    assert_eq!(refused.to_string(), "cannot attach: the pool is closed");
+    assert_eq!(
+        refused.to_string(),
+        "cannot attach to a closed pool: take the value back by `into_inner`, or close the pool later"
+    );
     drop(held);
 }
 
@@ -271,7 +279,7 @@ fn a_batch_that_does_not_fit_the_limit_on_idle_objects_is_refused() {
         let builder = Pool::<u64>::builder().batch_size(batch_size);
         let refused = builder.max_idle(max_idle).build().unwrap_err();
         let message = refused.to_string();
-        let start = format!("batch_size {batch_size} does not fit max_idle {max_idle}: ");
+        let start = format!("batch size {batch_size} does not fit max_idle {max_idle}: ");
         assert!(message.starts_with(&start), "{message}");
         assert!(message.contains("max_idle / 2"), "no remedy: {message}");
     }

@@ -330,7 +330,11 @@ fn without_it_there_are_none() {
         assert!(pool.holders().is_empty());
         assert!(!format!("{pool:#?}").contains("holders"));
         let error = pool.acquire_timeout(SHORT).unwrap_err();
-        assert_eq!(error.to_string(), "no object came back to the pool in time");
+        assert!(
+            error
+                .to_string()
+                .ends_with("`track_holders` makes this message say where the oldest was acquired")
+        );
         drop(held);
     }
 }
@@ -359,7 +363,7 @@ fn a_timeout_names_the_oldest() {
         let pool = builder.build().unwrap();
         let held = (pool.acquire(), pool.acquire());
         let at = format!(
-            "2 objects were out, the first acquired at {}:{}:",
+            "2 objects were in use, the first acquired at {}:{}:",
             file!(),
             here() - 4
         );
@@ -374,7 +378,7 @@ fn a_timeout_names_the_oldest() {
         // Another thread knows nothing of it, and later waits in a pool that tracks nothing are not explained by it.
         let error = pool.acquire_timeout(SHORT).unwrap_err();
         let elsewhere = thread::spawn(move || error.to_string()).join().unwrap();
-        assert_eq!(elsewhere, "no object came back to the pool in time");
+        assert!(!elsewhere.contains("in use"), "{elsewhere}");
         let plain = Pool::<String>::builder().capacity(1).build().unwrap();
         let last = plain.acquire();
         let error = plain.acquire_timeout(SHORT).unwrap_err();

@@ -219,7 +219,7 @@ fn an_acquire_error_is_an_error_of_io() {
     assert_eq!(kind(AcquireError::Exhausted), ErrorKind::WouldBlock);
     assert_eq!(kind(AcquireError::Saturated), ErrorKind::WouldBlock);
     let error = io::Error::from(AcquireError::Closed);
-    assert_eq!(error.to_string(), "the pool is closed");
+    assert_eq!(error.to_string(), AcquireError::Closed.to_string());
 }
 
 #[test]

@@ -133,8 +133,7 @@ fn a_wait_for_more_than_will_ever_be_there_ends() {
             pool.set_capacity(Some(2));
             assert_eq!(
                 many.join().unwrap(),
-                "acquire_many(3) from a pool with capacity 2: there can never be so many; ask for fewer or \
-                 raise the capacity"
+                "acquire_many(3) exceeds capacity 2: ask for fewer or raise the capacity"
             );
             held.pop();
             assert_eq!(two.join().unwrap(), 2);

@@ -1,6 +1,5 @@
-//! Interior mutability. Reset has the cell to itself and reaches in without borrowing or locking,
-//! with one exception: a guard that was leaked leaves no borrow behind but leaves the cell in use,
-//! which only an attempt can tell.
+//! Interior mutability. Reset has the cell to itself and reaches in without borrowing or locking, with one exception: a
+//! guard that was leaked leaves no borrow behind but leaves the cell in use, which only an attempt can tell.
 
 use core::cell::{Cell, OnceCell, RefCell};
 #[cfg(feature = "std")]

@@ -1,5 +1,4 @@
-//! Things made of parts: fresh when every part is, reset part by part, worth keeping when every
-//! part is.
+//! Things made of parts: fresh when every part is, reset part by part, worth keeping when every part is.
 
 use core::array;
 use core::cmp::Reverse;

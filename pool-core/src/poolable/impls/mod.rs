@@ -1,7 +1,6 @@
 //! What *fresh* means for the types of `std`, and for those that messages are often made of.
 //!
-//! Where a type has a [`Default`], that is its fresh value. Reset comes back to it and keeps what
-//! memory it can:
+//! Where a type has a [`Default`], that is its fresh value. Reset comes back to it and keeps what memory it can:
 //!
 //! | type | fresh | reset | [`is_reusable`] |
 //! | --- | --- | --- | --- |
@@ -47,10 +46,9 @@
 //! | `smallvec` | `SmallVec` | empty | cleared, a spilled one keeps its capacity | no less than is inline |
 //! | `uuid` | `Uuid` | nil | assigned | |
 //!
-//! A collection is emptied whatever it holds, so it asks nothing of its elements: nested
-//! collections go with their memory, and only the outermost buffer stays. An array, by contrast,
-//! keeps its elements and resets each. The same line runs between `Option<T>`, which drops its
-//! `T`, and `Box<T>`, which keeps it.
+//! A collection is emptied whatever it holds, so it asks nothing of its elements: nested collections go with their
+//! memory, and only the outermost buffer stays. An array, by contrast, keeps its elements and resets each. The same
+//! line runs between `Option<T>`, which drops its `T`, and `Box<T>`, which keeps it.
 //!
 //! # What a reset costs
 //!
