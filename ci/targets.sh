@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The libraries on other processors and systems, with Debian's compiler of the version that Cargo.toml promises: tests
-# run for i686, for aarch64 under qemu and for Windows under wine; all else is checked. Minutes on two cores, half of them for the emulator.
+# run for i686, for aarch64 under qemu and for Windows under wine; all else is checked. Some twenty minutes on two cores.
 #
 # Installs from Debian what is missing (as root): qemu, wine, linkers for aarch64 and Windows, libraries of 32 bits.
 set -euo pipefail
