@@ -4,6 +4,7 @@
 //! cargo run --release --example order_book
 //! cargo run --release --example order_book -- --messages FILE --threads 3 --capacity 10000
 //! cargo run --release --example order_book -- --check
+//! cargo run --release --example order_book -- --compare
 //! cargo run --release --example order_book -- --format itch --generate FILE
 //! ```
 //!
@@ -23,11 +24,15 @@
 //! Exit codes: 0, all went well; 1, two runs that must agree do not, or the output cannot be
 //! written; 2, something given has to change: an option, the file, or a row in it.
 
+#[path = "order_book/allocator.rs"]
+mod allocator;
+
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use allocator::Allocator;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use pool_core::Backend;
@@ -35,7 +40,7 @@ use pool_examples::book::Figures;
 use pool_examples::cli::{Failure, PoolArgs, finish};
 use pool_examples::format::{Format, Name};
 use pool_examples::run::{Config, Outcome, RunError, run};
-use pool_examples::{fix, generator, itch, lobster, report};
+use pool_examples::{compare, fix, generator, itch, lobster, report};
 
 /// Runs market-data messages through an order book, with every message and every order from a
 /// pool, and prints the book's figures, the speed, and the stats of the pools.
@@ -93,6 +98,14 @@ struct Args {
     #[arg(long)]
     check: bool,
 
+    /// Compare with what programs have that use no pool, on one thread
+    #[arg(long, conflicts_with_all = ["backend", "batch_size", "capacity", "threads", "check"])]
+    compare: bool,
+
+    /// The allocator to run on
+    #[arg(long, value_name = "NAME", value_enum, default_value = "system")]
+    allocator: Allocator,
+
     /// Count rows that cannot be read and go on, instead of stopping at the first
     #[arg(long)]
     skip_bad: bool,
@@ -138,7 +151,21 @@ impl Args {
 }
 
 fn main() -> ExitCode {
-    finish(work(&Args::parse()))
+    let args = Args::parse();
+    if args.allocator == Allocator::here() {
+        return finish(work(&args));
+    }
+    let name = args.allocator.name();
+    if !args.allocator.is_built_in() {
+        return finish(Err(Failure::Input(format!(
+            "--allocator {name}: this program was built without it; run it with cargo run --release \
+             --example order_book --features {name} -- and the same arguments (on unix)"
+        ))));
+    }
+    match args.allocator.run() {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => finish(Err(Failure::Run(format!("--allocator {name}: {error}")))),
+    }
 }
 
 /// Runs what `args` ask for, and gives what there is to print.
@@ -182,6 +209,15 @@ fn work(args: &Args) -> Result<String, Failure> {
                 )
             }
         }));
+    }
+    if args.compare {
+        let table = compare::compare(&config, source.rows(), &outcome.figures, allocator::counted);
+        let table = table.map_err(|error| Failure::Run(error.to_string()))?;
+        let allocator = Allocator::here().name();
+        let rows = outcome.figures.rows;
+        return Ok(format!(
+            "messages: {rows}, {source}\nallocator: {allocator}\n{table}"
+        ));
     }
     Ok(text(args, &outcome, &timed, &rates).expect("a String takes whatever is written"))
 }

@@ -19,6 +19,7 @@ pub mod store;
 pub mod book;
 pub mod run;
 pub mod report;
+pub mod compare;
 pub mod ring;
 pub mod cli;
 #[cfg(doctest)]

@@ -347,6 +347,43 @@ fn a_broken_fix_message_is_shown_with_its_number_and_tag() {
 }
 
 #[test]
+fn a_comparison_has_a_row_for_each_home_and_a_last_word() {
+    let output = order_book(&["--count", "3000", "--format", "itch", "--compare"]);
+    assert_succeeds(&output);
+    let lines: Vec<_> = stdout(&output).lines().collect();
+    assert_eq!(value(&output, "allocator"), "system");
+    for home in ["Box", "Vec of indices", "pool unsync", "pool batched"] {
+        let row = lines.iter().find_map(|line| line.strip_prefix(home));
+        let row: Vec<_> = row.expect(home).split_whitespace().collect();
+        assert_eq!(row.len(), 7, "{row:?}");
+        let allocations: f64 = row[5].parse().unwrap();
+        // Of 3,000 messages, a third are new orders.
+        assert_eq!(allocations > 1.0, home == "Box", "{home}: {allocations}");
+        assert!(row[6].parse::<u32>().unwrap() > 0, "{row:?}");
+    }
+    let last = lines.last().unwrap();
+    assert!(
+        last.contains("pool ") && last.contains(" than Vec of indices ("),
+        "{last}"
+    );
+    let output = order_book(&["--compare", "--threads", "2"]);
+    assert_fails(&output, 2, &["--compare", "--threads"]);
+}
+
+#[test]
+fn an_allocator_that_is_not_built_in_says_how_to_get_it() {
+    for name in ["jemalloc", "mimalloc"] {
+        let output = order_book(&["--count", "500", "--compare", "--allocator", name]);
+        if output.status.success() {
+            assert_eq!(value(&output, "allocator"), name);
+        } else {
+            assert_fails(&output, 2, &[&format!("--features {name}")]);
+        }
+    }
+    assert_fails(&order_book(&["--allocator", "none"]), 2, &["jemalloc"]);
+}
+
+#[test]
 fn a_bad_choice_is_an_error_that_names_the_good_ones() {
     let output = order_book(&["--backend", "stack"]);
     assert_fails(
