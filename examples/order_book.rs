@@ -349,8 +349,8 @@ impl Source {
                 Err(named) => {
                     let some = named[..named.len().min(5)].join(", ");
                     return Err(Failure::Input(format!(
-                        "{name}: no message of type R names {symbol}; --symbol can be one of the \
-                         {} that they name ({some} ...), or left out",
+                        "{name}: none of its {} messages of type R names {symbol}; give --symbol one of \
+                         those named (the first: {some}), or leave it out",
                         named.len()
                     )));
                 }

@@ -79,23 +79,27 @@ fn message(frame: &[u8]) -> Result<&[u8], RowError> {
     let length = match frame {
         [0, 0] => return Ok(&[]),
         [high, low, ..] => be(&[*high, *low]) as usize,
-        _ => return Err(cut(frame, "the two bytes of a length")),
+        _ => return Err(cut(frame, "the two bytes of a length", 2)),
     };
     match frame[2..].first() {
         Some(&kind) if usize::from(LENGTHS[usize::from(kind)]) == length => {
             if frame.len() < 2 + length {
-                return Err(cut(frame, "as many bytes as the length says"));
+                let expected = "as many bytes as the length says";
+                return Err(cut(frame, expected, 2 + length));
             }
             Ok(&frame[2..])
         }
-        None => Err(cut(frame, "the type of a message")),
+        None => Err(cut(frame, "the type of a message", 3)),
         Some(&kind) => Err(unlike(kind, length)),
     }
 }
 
 #[cold]
-fn cut(frame: &[u8], expected: &'static str) -> RowError {
-    let found = format!("the end after {} bytes: the file is cut short", frame.len());
+fn cut(frame: &[u8], expected: &'static str, whole: usize) -> RowError {
+    let found = format!(
+        "the end after {} of {whole} bytes: the file is cut short",
+        frame.len()
+    );
     bad(0, expected, found)
 }
 

@@ -279,7 +279,7 @@ fn a_broken_itch_file_is_shown_with_its_byte() {
         (
             good[..first + 20].to_vec(),
             0,
-            "the end after 20 bytes: the file is cut short",
+            "the end after 20 of 38 bytes: the file is cut short",
         ),
         (good[..first + 1].to_vec(), 0, "the two bytes of a length"),
         (good[..first + 2].to_vec(), 0, "the type of a message"),
