@@ -1,15 +1,16 @@
 //! The order book: resting orders by id, shares by price, and the figures of a run.
 //!
-//! An [`Order`] lives in a pool and comes back to it when it leaves the book. Once the map of ids
-//! and the lists of levels have grown to what the messages need, [`Book::apply`] allocates nothing,
+//! An [`Order`] lives in a pool, or in another [`Store`], and comes back to it when it leaves the book.
+//! Once the map of ids and the lists of levels have grown to what the messages need, [`Book::apply`] allocates nothing,
 //! unless the pool does.
 
 use std::collections::hash_map::Entry;
 
-use pool_core::{AcquireError, Pool, Poolable, Pooled};
+use pool_core::{AcquireError, Pool, Poolable};
 use rustc_hash::FxHashMap;
 
 use crate::lobster::{Kind, Message, Side};
+use crate::store::Store;
 
 /// An order at rest. Its id is the book's key to it.
 #[derive(Debug, Poolable)]
@@ -19,6 +20,7 @@ pub struct Order {
     size: u32,
     #[poolable(default)]
     side: Side,
+    book: u16,
 }
 
 /// What a run counted, and what its book holds at the end.
@@ -28,7 +30,7 @@ pub struct Figures {
     pub rows: u64,
     /// New orders (type 1).
     pub added: u64,
-    /// Partial cancels of orders in the book (type 2).
+    /// Partial cancels and changes of orders in the book (type 2).
     pub reduced: u64,
     /// Deletes of orders in the book (type 3).
     pub removed: u64,
@@ -38,7 +40,7 @@ pub struct Figures {
     pub hidden: u64,
     /// Crosses and halts (types 6 and 7).
     pub other: u64,
-    /// Messages of types 2 to 4 about an order that is not in the book.
+    /// Messages of types 2 to 4, changes and replaces of an order that is not in the book.
     pub unknown: u64,
     /// New orders with the id of one in the book, which stays as it is.
     pub duplicate: u64,
@@ -46,7 +48,7 @@ pub struct Figures {
     pub resting: u64,
     /// The most orders in the book at once.
     pub peak_resting: u64,
-    /// The best of both sides.
+    /// The best of both sides of the book that the last message was about.
     pub top: Top,
     /// Shares bid for.
     pub bid_shares: u64,
@@ -73,27 +75,32 @@ pub struct Top {
     pub ask_size: u64,
 }
 
-/// The book.
+/// The book; of several symbols, one each, with ids that all share.
 #[derive(Debug)]
-pub struct Book {
-    pool: Pool<Order>,
-    orders: FxHashMap<i64, Pooled<Order>>,
-    bids: Levels,
-    asks: Levels,
+pub struct Book<S: Store<Order> = Pool<Order>> {
+    store: S,
+    orders: FxHashMap<i64, S::Handle>,
+    /// Bids and asks, by [`Message::book`].
+    books: Vec<[Levels; 2]>,
+    /// The book that the last message was about.
+    current: usize,
+    /// The side of the order that a message removed last.
+    removed: Option<Side>,
     hash: Fnv1a,
     /// Kept up to date by [`apply`](Self::apply): the counts and the peak.
     counts: Figures,
 }
 
-impl Book {
-    /// An empty book whose orders come from `pool`.
+impl<S: Store<Order>> Book<S> {
+    /// An empty book whose orders live in `store`.
     #[must_use]
-    pub fn new(pool: Pool<Order>) -> Book {
+    pub fn new(store: S) -> Book<S> {
         Book {
-            pool,
+            store,
             orders: FxHashMap::default(),
-            bids: Levels::default(),
-            asks: Levels::default(),
+            books: vec![Default::default()],
+            current: 0,
+            removed: None,
             hash: Fnv1a::default(),
             counts: Figures::default(),
         }
@@ -103,26 +110,43 @@ impl Book {
     ///
     /// # Errors
     ///
-    /// When the pool has no room for one more order. The book is then as it was.
+    /// When the store has no room for one more order. The book is then as it was.
     pub fn apply(&mut self, message: &Message) -> Result<(), AcquireError> {
+        let book = usize::from(message.book);
+        if book >= self.books.len() {
+            self.books.resize_with(book + 1, Default::default);
+        }
         match message.kind {
-            Kind::Add => self.add(message)?,
+            Kind::Add => self.add(message, message.side)?,
             Kind::Reduce => {
-                let known = self.take(message.id, message.size);
+                let known = self.take(message.id, message.size).is_some();
                 count(known, &mut self.counts.reduced, &mut self.counts.unknown);
             }
             Kind::Remove => {
-                let known = self.take(message.id, u32::MAX);
-                count(known, &mut self.counts.removed, &mut self.counts.unknown);
+                self.removed = self.take(message.id, u32::MAX);
+                count(
+                    self.removed.is_some(),
+                    &mut self.counts.removed,
+                    &mut self.counts.unknown,
+                );
             }
             Kind::Execute => {
-                let known = self.take(message.id, message.size);
+                let known = self.take(message.id, message.size).is_some();
                 count(known, &mut self.counts.executed, &mut self.counts.unknown);
+            }
+            Kind::Replace => match self.removed {
+                Some(side) => self.add(message, side)?,
+                None => self.counts.unknown += 1,
+            },
+            Kind::Change => {
+                let known = self.change(message);
+                count(known, &mut self.counts.reduced, &mut self.counts.unknown);
             }
             Kind::ExecuteHidden => self.counts.hidden += 1,
             Kind::Cross | Kind::Halt => self.counts.other += 1,
         }
         self.counts.rows += 1;
+        self.current = book;
         self.hash.top(&self.top());
         Ok(())
     }
@@ -134,51 +158,65 @@ impl Book {
             id,
             price,
             size,
-            side,
+            book,
             ..
         }: &Message,
+        side: Side,
     ) -> Result<(), AcquireError> {
         let Entry::Vacant(place) = self.orders.entry(id) else {
             self.counts.duplicate += 1;
             return Ok(());
         };
-        let mut order = self.pool.try_acquire()?;
-        *order = Order { price, size, side };
-        place.insert(order);
-        self.levels(side).add(rank(side, price), size);
+        place.insert(self.store.put(Order {
+            price,
+            size,
+            side,
+            book,
+        })?);
+        levels(&mut self.books, book, side).add(rank(side, price), size);
         self.counts.added += 1;
         self.counts.peak_resting = self.counts.peak_resting.max(self.orders.len() as u64);
         Ok(())
     }
 
-    /// Takes up to `shares` off an order, and the order off the book once it has none; `false` if
-    /// it is not there.
-    fn take(&mut self, id: i64, shares: u32) -> bool {
+    /// Takes up to `shares` off an order, and the order off the book once it has none; gives its
+    /// side, if it is there.
+    fn take(&mut self, id: i64, shares: u32) -> Option<Side> {
         let Entry::Occupied(mut place) = self.orders.entry(id) else {
-            return false;
+            return None;
         };
-        let order = place.get_mut();
-        let (side, price) = (order.side, order.price);
+        let order = self.store.get(place.get_mut());
+        let (side, price, book) = (order.side, order.price, order.book);
         let taken = shares.min(order.size);
         order.size -= taken;
         if order.size == 0 {
-            drop(place.remove()); // dropped here, and so back in its pool
+            self.store.take(place.remove());
         }
-        self.levels(side).take(rank(side, price), taken);
+        levels(&mut self.books, book, side).take(rank(side, price), taken);
+        Some(side)
+    }
+
+    /// Gives an order another size, and another price if there is one; `false` if it is not there.
+    fn change(&mut self, message: &Message) -> bool {
+        let Some(handle) = self.orders.get_mut(&message.id) else {
+            return false;
+        };
+        let order = self.store.get(handle);
+        let levels = levels(&mut self.books, order.book, order.side);
+        levels.take(rank(order.side, order.price), order.size);
+        order.size = message.size;
+        if message.price != 0 {
+            order.price = message.price;
+        }
+        levels.add(rank(order.side, order.price), order.size);
         true
     }
 
-    fn levels(&mut self, side: Side) -> &mut Levels {
-        match side {
-            Side::Buy => &mut self.bids,
-            Side::Sell => &mut self.asks,
-        }
-    }
-
-    /// The best of both sides.
+    /// The best of both sides, of the book that the last message was about.
     #[must_use]
     pub fn top(&self) -> Top {
-        let (bid, ask) = (self.bids.best(), self.asks.best());
+        let [bids, asks] = &self.books[self.current];
+        let (bid, ask) = (bids.best(), asks.best());
         Top {
             best_bid: rank(Side::Buy, bid.rank),
             bid_size: bid.shares,
@@ -190,17 +228,25 @@ impl Book {
     /// What was counted so far, and what the book holds now.
     #[must_use]
     pub fn figures(&self) -> Figures {
+        let sum = |side: usize, of: fn(&Levels) -> u64| -> u64 {
+            self.books.iter().map(|book| of(&book[side])).sum()
+        };
+        let count = |levels: &Levels| levels.0.len() as u64;
         Figures {
             resting: self.orders.len() as u64,
             top: self.top(),
-            bid_shares: self.bids.shares(),
-            ask_shares: self.asks.shares(),
-            bid_levels: self.bids.0.len() as u64,
-            ask_levels: self.asks.0.len() as u64,
+            bid_shares: sum(0, Levels::shares),
+            ask_shares: sum(1, Levels::shares),
+            bid_levels: sum(0, count),
+            ask_levels: sum(1, count),
             top_of_book_fnv1a: self.hash.0,
             ..self.counts
         }
     }
+}
+
+fn levels(books: &mut [[Levels; 2]], book: u16, side: Side) -> &mut Levels {
+    &mut books[usize::from(book)][usize::from(side == Side::Sell)]
 }
 
 fn count(known: bool, counter: &mut u64, unknown: &mut u64) {
@@ -338,6 +384,7 @@ mod tests {
             size,
             kind,
             side,
+            book: 0,
         }
     }
 
@@ -349,7 +396,7 @@ mod tests {
         book.figures()
     }
 
-    use Kind::{Add, Cross, Execute, ExecuteHidden, Halt, Reduce, Remove};
+    use Kind::{Add, Change, Cross, Execute, ExecuteHidden, Halt, Reduce, Remove, Replace};
     use Side::{Buy, Sell};
 
     #[test]
@@ -527,6 +574,11 @@ mod tests {
                     Some(order) if kind != Remove && order.2 > size => order.2 -= size,
                     Some(_) => drop(self.orders.remove(&id)),
                 },
+                Change => match self.orders.get_mut(&id) {
+                    None => self.unknown += 1,
+                    Some(order) => *order = (order.0, price, size),
+                },
+                Replace => unreachable!("not among these messages"),
                 ExecuteHidden | Cross | Halt => {}
             }
         }
@@ -561,6 +613,7 @@ mod tests {
             Reduce,
             Remove,
             Execute,
+            Change,
             ExecuteHidden,
             Cross,
             Halt,

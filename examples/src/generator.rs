@@ -11,7 +11,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
+use crate::format::Name;
 use crate::lobster::{Kind, Message, Side};
+use crate::{fix, itch};
 
 /// A cent, in the unit of prices (dollars × 10,000).
 const TICK: i64 = 100;
@@ -25,6 +27,8 @@ const BEFORE: u64 = 2_000;
 const FIRST_ID: i64 = 10_000_001;
 /// Room for a row, on average with some to spare.
 const BYTES_PER_ROW: usize = 48;
+/// What the stock is called.
+const SYMBOL: &str = "POOL";
 
 /// `count` rows of the stream that begins with `seed`, as the text of a message file.
 ///
@@ -38,6 +42,32 @@ pub fn text(seed: u64, count: usize) -> Result<Vec<u8>, std::collections::TryRes
         writeln!(text, "{message}").expect("a Vec takes whatever is written");
     }
     Ok(text)
+}
+
+/// `count` messages of the stream that begins with `seed`, as a file of any format.
+///
+/// # Errors
+///
+/// When there is no memory for so many.
+pub fn file(
+    format: Name,
+    seed: u64,
+    count: usize,
+) -> Result<Vec<u8>, std::collections::TryReserveError> {
+    let messages = Generator::new(seed).take(count);
+    let mut out = Vec::new();
+    match format {
+        Name::Lobster => return text(seed, count),
+        Name::Itch => {
+            out.try_reserve(count.saturating_mul(BYTES_PER_ROW))?;
+            itch::write(&mut out, SYMBOL, 1, messages);
+        }
+        Name::Fix => {
+            out.try_reserve(count.saturating_mul(4 * BYTES_PER_ROW))?;
+            fix::write(&mut out, SYMBOL, messages);
+        }
+    }
+    Ok(out)
 }
 
 /// The stream, without an end.
@@ -109,6 +139,7 @@ impl Generator {
             size,
             kind,
             side,
+            book: 0,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parts shared by the examples, in the order a market-data message meets them.
 //!
 //! ```text
-//! bytes ──lobster──► Message ──run──► pooled Inbound ──book──► Figures ──report──► text
+//! bytes ──format──► Message ──run──► pooled Inbound ──book──► Figures ──report──► text
 //!   ▲                                     │  ▲
 //!   └── a file, or generator              └──┘ released to its pool once applied
 //! ```
@@ -11,10 +11,15 @@
 #![forbid(unsafe_code)]
 
 pub mod lobster;
+pub mod itch;
+pub mod fix;
+pub mod format;
 pub mod generator;
+pub mod store;
 pub mod book;
 pub mod run;
 pub mod report;
+pub mod compare;
 pub mod ring;
 pub mod cli;
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! From the bytes of a message file to the figures of its book, on one thread or on several.
 //!
-//! On one thread every row is read into a pooled `Inbound`, applied, and released. With feed
+//! On one thread every message is read into a pooled `Inbound`, applied, and released. With feed
 //! threads, each reads its share of the file and sends what it read to the engine, which applies
 //! it in the order of the file and releases it there:
 //!
@@ -24,10 +24,12 @@ use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
 use hdrhistogram::Histogram;
-use pool_core::{Backend, BuildError, Pool, Poolable, Pooled, Stats};
+use pool_core::{Backend, BuildError, Pool, Poolable, Pooled, Stats, unsync};
 
 use crate::book::{Book, Figures, Order};
-use crate::lobster::{self, Message, RowError};
+use crate::format::Format;
+use crate::lobster::{Message, RowError};
+use crate::store::{Boxes, Slab, Store};
 
 /// Bytes of the file in a packet: a few hundred rows, some tens of microseconds of work.
 const PACKET_BYTES: usize = 16 * 1024;
@@ -35,12 +37,16 @@ const PACKET_BYTES: usize = 16 * 1024;
 const IN_FLIGHT: usize = 4;
 /// Messages in a packet, as a rule.
 const MESSAGES: usize = PACKET_BYTES / 40;
+/// Messages in a frame, as a rule at most.
+const FOUND: usize = 64;
 /// Orders made before the first message.
 const ORDERS: usize = 1_024;
 
 /// How to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
+    /// What the file is.
+    pub format: Format,
     /// What the pools stand on.
     pub backend: Backend,
     /// Objects that move between a thread's cache and the depot at a time.
@@ -104,7 +110,7 @@ impl Outcome {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The row that begins at `offset` of the file cannot be read.
+    /// The frame (a row, or a message) that begins at `offset` of the file cannot be read.
     BadRow {
         /// In bytes from the beginning of the file.
         offset: usize,
@@ -179,28 +185,95 @@ pub fn run(
     let orders = config.pool::<Order>("orders", config.capacity, ORDERS)?;
     let messages = config.pool::<Inbound>("messages", None, messages_in_flight)?;
     let packets = config.pool::<Packet>("packets", None, packets_in_flight)?;
-    let mut engine = Engine {
-        book: Book::new(orders.clone()),
-        skipped: 0,
-        started: Instant::now(),
-        latency: config.timed.then(latencies),
-    };
+    let mut engine = Engine::new(config, orders.clone());
     if config.feeds == 0 {
-        engine.feed_and_apply(data, &messages, config.skip_bad, progress)?;
+        engine.feed_and_apply(config, data, &mut messages.clone(), progress)?;
     } else {
         engine.apply_from_feeds(config, data, &messages, &packets, progress)?;
     }
-    Ok(Outcome {
-        elapsed: engine.started.elapsed(),
-        figures: engine.book.figures(),
-        skipped: engine.skipped,
-        latency: engine.latency,
-        pools: vec![
-            ("orders", orders.stats()),
-            ("messages", messages.stats()),
-            ("packets", packets.stats()),
-        ],
-    })
+    let pools = vec![
+        ("orders", orders.stats()),
+        ("messages", messages.stats()),
+        ("packets", packets.stats()),
+    ];
+    Ok(engine.outcome(pools))
+}
+
+/// Where the objects of a run on one thread live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// No pool: a `Box` each.
+    Boxes,
+    /// No pool: a `Vec`, and indices.
+    Slab,
+    /// The pool for one thread.
+    Unsync,
+    /// The pool on a backend.
+    Pool(Backend),
+}
+
+impl Home {
+    /// All there are: those without a pool, then the pools.
+    #[must_use]
+    pub fn all() -> Vec<Home> {
+        let mut all = vec![Home::Boxes, Home::Slab, Home::Unsync];
+        all.extend(Backend::ALL.map(Home::Pool));
+        all
+    }
+
+    /// Whether it is a pool that keeps objects: on [`Backend::Heap`] it keeps none.
+    #[must_use]
+    pub fn is_pool(self) -> bool {
+        !matches!(self, Home::Boxes | Home::Slab | Home::Pool(Backend::Heap))
+    }
+}
+
+impl fmt::Display for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Home::Boxes => f.pad("Box"),
+            Home::Slab => f.pad("Vec of indices"),
+            Home::Unsync => f.pad("pool unsync"),
+            Home::Pool(backend) => f.pad(&format!("pool {backend}")),
+        }
+    }
+}
+
+/// Does what [`run`] does on one thread, with the same code, wherever the objects live.
+///
+/// # Errors
+///
+/// Those of [`run`].
+pub fn run_in(home: Home, config: &Config, data: &[u8]) -> Result<Outcome, RunError> {
+    fn alone<O: Store<Order>>(
+        config: &Config,
+        data: &[u8],
+        orders: O,
+        messages: &mut impl Store<Inbound>,
+    ) -> Result<Outcome, RunError> {
+        let mut engine = Engine::new(config, orders);
+        engine.feed_and_apply(config, data, messages, &mut |_| {})?;
+        Ok(engine.outcome(Vec::new()))
+    }
+    match home {
+        Home::Boxes => alone(config, data, Boxes, &mut Boxes),
+        Home::Slab => {
+            let orders = Slab::with_capacity(ORDERS);
+            alone(config, data, orders, &mut Slab::with_capacity(1))
+        }
+        Home::Unsync => {
+            let orders = unsync::Pool::builder().prefill(ORDERS).build()?;
+            alone(config, data, orders, &mut unsync::Pool::new())
+        }
+        Home::Pool(backend) => {
+            let config = Config {
+                backend,
+                feeds: 0,
+                ..*config
+            };
+            run(&config, data, &mut |_| {})
+        }
+    }
 }
 
 /// An empty histogram of nanoseconds: one to a minute, to three digits.
@@ -214,32 +287,51 @@ pub fn latencies() -> Histogram<u64> {
 }
 
 /// The thread that owns the book, and what it keeps.
-struct Engine {
-    book: Book,
+struct Engine<O: Store<Order>> {
+    book: Book<O>,
     skipped: u64,
     started: Instant,
     latency: Option<Histogram<u64>>,
 }
 
-impl Engine {
+impl<O: Store<Order>> Engine<O> {
+    fn new(config: &Config, orders: O) -> Self {
+        Engine {
+            book: Book::new(orders),
+            skipped: 0,
+            latency: config.timed.then(latencies),
+            started: Instant::now(),
+        }
+    }
+
+    /// What it all came to.
+    fn outcome(self, pools: Vec<(&'static str, Stats)>) -> Outcome {
+        Outcome {
+            elapsed: self.started.elapsed(),
+            figures: self.book.figures(),
+            skipped: self.skipped,
+            latency: self.latency,
+            pools,
+        }
+    }
+
     /// Does it all on this thread.
-    fn feed_and_apply(
+    fn feed_and_apply<M: Store<Inbound>>(
         &mut self,
+        config: &Config,
         data: &[u8],
-        messages: &Pool<Inbound>,
-        skip_bad: bool,
+        messages: &mut M,
         progress: &mut dyn FnMut(usize),
     ) -> Result<(), RunError> {
+        let mut found = Vec::with_capacity(FOUND);
         let mut arrived = self.now();
-        for (offset, piece) in lobster::pieces(data, PACKET_BYTES) {
-            for (at, row) in lobster::rows(piece) {
-                let mut inbound = messages.acquire();
-                inbound.arrived = arrived;
-                match lobster::parse(row) {
-                    Ok(message) => inbound.message = message,
-                    Err(_) if skip_bad => {
+        for (offset, piece) in config.format.pieces(data, PACKET_BYTES) {
+            config.format.frames(piece, |at, frame| {
+                match config.format.read(frame, &mut found) {
+                    Ok(()) => {}
+                    Err(_) if config.skip_bad => {
                         self.skipped += 1;
-                        continue;
+                        return Ok(());
                     }
                     Err(error) => {
                         return Err(RunError::BadRow {
@@ -248,15 +340,51 @@ impl Engine {
                         });
                     }
                 }
-                // One message's end is the next one's beginning, so one look at the clock does.
-                arrived = self.apply(inbound)?;
-            }
+                for &message in &found {
+                    let inbound = Inbound { message, arrived };
+                    let mut inbound = messages.put(inbound).map_err(|_| RunError::Full)?;
+                    self.apply(messages.get(&mut inbound))?;
+                    messages.take(inbound);
+                    // One message's end is the next one's beginning, so one look at the clock does.
+                    arrived = self.record(arrived);
+                }
+                Ok(())
+            })?;
             progress(piece.len());
             arrived = self.now();
         }
         Ok(())
     }
 
+    /// Applies a message.
+    #[inline]
+    fn apply(&mut self, inbound: &Inbound) -> Result<(), RunError> {
+        let applied = self.book.apply(&inbound.message);
+        applied.map_err(|_| RunError::Full)
+    }
+
+    /// Records that a message is applied and released, and says when that was, if anyone measures.
+    #[inline]
+    fn record(&mut self, arrived: u64) -> u64 {
+        let now = self.now();
+        if let Some(latency) = &mut self.latency {
+            latency.saturating_record(now.saturating_sub(arrived));
+        }
+        now
+    }
+
+    /// Nanoseconds since the run began; 0 if nobody measures.
+    #[inline]
+    fn now(&self) -> u64 {
+        if self.latency.is_some() {
+            nanos_since(self.started)
+        } else {
+            0
+        }
+    }
+}
+
+impl Engine<Pool<Order>> {
     /// Starts the feeds, and applies what they send, piece by piece as the file has them.
     fn apply_from_feeds(
         &mut self,
@@ -273,14 +401,16 @@ impl Engine {
             let inboxes: Vec<_> = (0..config.feeds)
                 .map(|feed| {
                     let (outbox, inbox) = sync_channel(IN_FLIGHT);
-                    let pieces = lobster::pieces(data, PACKET_BYTES)
+                    let pieces = config
+                        .format
+                        .pieces(data, PACKET_BYTES)
                         .skip(feed)
                         .step_by(config.feeds);
                     let feed = Feed {
                         messages,
                         packets,
                         started,
-                        skip_bad: config.skip_bad,
+                        config,
                     };
                     thread::Builder::new()
                         .name("feed".to_owned())
@@ -302,7 +432,10 @@ impl Engine {
         for inbox in inboxes.iter().cycle() {
             let Ok(mut packet) = inbox.recv() else { break };
             for inbound in packet.messages.drain(..) {
-                self.apply(inbound)?;
+                self.apply(&inbound)?;
+                let arrived = inbound.arrived;
+                drop(inbound);
+                self.record(arrived);
             }
             self.skipped += packet.skipped;
             if let Some(bad) = packet.bad.take() {
@@ -312,31 +445,6 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// Applies a message, releases it, and says when that was, if anyone measures.
-    #[inline]
-    fn apply(&mut self, inbound: Pooled<Inbound>) -> Result<u64, RunError> {
-        self.book
-            .apply(&inbound.message)
-            .map_err(|_| RunError::Full)?;
-        let arrived = inbound.arrived;
-        drop(inbound);
-        let now = self.now();
-        if let Some(latency) = &mut self.latency {
-            latency.saturating_record(now.saturating_sub(arrived));
-        }
-        Ok(now)
-    }
-
-    /// Nanoseconds since the run began; 0 if nobody measures.
-    #[inline]
-    fn now(&self) -> u64 {
-        if self.latency.is_some() {
-            nanos_since(self.started)
-        } else {
-            0
-        }
-    }
 }
 
 /// What a feed thread works with.
@@ -345,7 +453,7 @@ struct Feed<'a> {
     packets: &'a Pool<Packet>,
     /// When the run began, if anyone measures.
     started: Option<Instant>,
-    skip_bad: bool,
+    config: &'a Config,
 }
 
 impl Feed<'_> {
@@ -355,8 +463,9 @@ impl Feed<'_> {
         pieces: impl Iterator<Item = (usize, &'a [u8])>,
         outbox: &SyncSender<Pooled<Packet>>,
     ) {
+        let mut found = Vec::with_capacity(FOUND);
         for (offset, piece) in pieces {
-            let packet = self.read(offset, piece);
+            let packet = self.read(offset, piece, &mut found);
             let last = packet.bad.is_some();
             if outbox.send(packet).is_err() || last {
                 return;
@@ -364,27 +473,31 @@ impl Feed<'_> {
         }
     }
 
-    fn read(&self, offset: usize, piece: &[u8]) -> Pooled<Packet> {
+    fn read(&self, offset: usize, piece: &[u8], found: &mut Vec<Message>) -> Pooled<Packet> {
         let mut packet = self.packets.acquire();
         packet.bytes = piece.len();
-        for (at, row) in lobster::rows(piece) {
-            let mut inbound = self.messages.acquire();
-            inbound.arrived = self.started.map_or(0, nanos_since);
-            match lobster::parse(row) {
-                Ok(message) => {
-                    inbound.message = message;
-                    packet.messages.push(inbound);
-                }
-                Err(_) if self.skip_bad => packet.skipped += 1,
+        let Config {
+            format, skip_bad, ..
+        } = *self.config;
+        let read = format.frames(piece, |at, frame| {
+            let arrived = self.started.map_or(0, nanos_since);
+            match format.read(frame, found) {
+                Ok(()) => packet.messages.extend(found.iter().map(|&message| {
+                    let mut inbound = self.messages.acquire();
+                    *inbound = Inbound { message, arrived };
+                    inbound
+                })),
+                Err(_) if skip_bad => packet.skipped += 1,
                 Err(error) => {
-                    packet.bad = Some(RunError::BadRow {
+                    return Err(RunError::BadRow {
                         offset: offset + at,
                         error,
                     });
-                    break;
                 }
             }
-        }
+            Ok(())
+        });
+        packet.bad = read.err();
         packet
     }
 }

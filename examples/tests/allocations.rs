@@ -8,8 +8,10 @@ use std::path::Path;
 use pool_core::poolable::recycle;
 use pool_core::{Backend, Pool};
 use pool_examples::book::Book;
+use pool_examples::fix::Only;
+use pool_examples::format::{Format, Name};
 use pool_examples::generator::{self, Generator};
-use pool_examples::lobster::{Kind, Message, parse, rows};
+use pool_examples::lobster::{Kind, Message, RowError, parse, rows};
 
 /// The system's allocator, counting how often this thread asks it for memory.
 struct Counting;
@@ -82,6 +84,30 @@ fn a_book_that_has_grown_allocates_nothing() {
         } else {
             assert_eq!(count, 0, "{backend}");
         }
+    }
+}
+
+#[test]
+fn reading_allocates_nothing_in_any_format() {
+    for name in [Name::Lobster, Name::Itch, Name::Fix] {
+        let data = generator::file(name, 9, 5_000).unwrap();
+        let format = match name {
+            Name::Lobster => Format::Lobster,
+            Name::Itch => Format::Itch(None),
+            Name::Fix => Format::Fix(Only::new(&data, None)),
+        };
+        let (mut messages, mut count) = (Vec::with_capacity(2), 0);
+        let allocated = allocations(|| {
+            for (_, piece) in format.pieces(&data, 1_000) {
+                let read = format.frames(piece, |_, frame| {
+                    format.read(frame, &mut messages)?;
+                    count += messages.len();
+                    Ok::<(), RowError>(())
+                });
+                read.expect("the generator writes good messages");
+            }
+        });
+        assert_eq!((allocated, count), (0, 5_000), "{name}");
     }
 }
 

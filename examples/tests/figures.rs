@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 
 use pool_core::Backend;
 use pool_examples::book::{Figures, Top};
+use pool_examples::format::Format;
 use pool_examples::generator;
-use pool_examples::lobster::line_of;
+use pool_examples::lobster::{Kind, Message, line_of, parse, rows, trim_end};
 use pool_examples::run::{Config, Outcome, RunError, run};
+use pool_examples::{fix, itch};
 
 /// A plain run on the backend.
 fn config(backend: Backend) -> Config {
     Config {
+        format: Format::Lobster,
         backend,
         batch_size: None,
         capacity: None,
@@ -117,6 +120,126 @@ fn a_real_day_does_not_fit_one_order_less_than_its_peak() {
         let error = run(&config, &data, &mut |_| {}).unwrap_err();
         assert!(matches!(error, RunError::Full), "{config:?}: {error}");
     }
+}
+
+/// The figures with what FIX does not tell apart put together: what takes shares off an order, and what
+/// leaves the book alone.
+fn told_by_fix(figures: &Figures) -> Figures {
+    Figures {
+        removed: figures.reduced + figures.removed + figures.executed,
+        hidden: figures.hidden + figures.other,
+        reduced: 0,
+        executed: 0,
+        other: 0,
+        ..*figures
+    }
+}
+
+/// Asserts that a LOBSTER file written in the other formats gives the same book.
+fn assert_every_format_agrees(data: &[u8]) {
+    let expected = figures(&config(Backend::Heap), data);
+    let messages: Vec<_> = rows(trim_end(data))
+        .map(|(_, row)| parse(row).unwrap())
+        .collect();
+    let mut day = Vec::new();
+    itch::write(&mut day, "AB", 7, messages.iter().copied());
+    assert_eq!(itch::locate(&day, "AB"), Ok(7));
+    for locate in [None, Some(7)] {
+        let format = Format::Itch(locate);
+        for config in configs() {
+            let config = Config { format, ..config };
+            assert_eq!(figures(&config, &day), expected, "{config:?}");
+        }
+    }
+    let mut session = Vec::new();
+    fix::write(&mut session, "AB", messages.iter().copied());
+    let format = Format::Fix(fix::Only::new(&session, None));
+    for config in configs() {
+        let config = Config { format, ..config };
+        let figures = figures(&config, &session);
+        assert_eq!(told_by_fix(&figures), told_by_fix(&expected), "{config:?}");
+    }
+}
+
+#[test]
+fn a_real_day_is_the_same_in_every_format() {
+    let Some(data) = real_day() else { return };
+    assert_every_format_agrees(&data);
+}
+
+#[test]
+fn a_made_up_day_is_the_same_in_every_format() {
+    assert_every_format_agrees(&generator::text(15, 20_000).unwrap());
+}
+
+#[test]
+fn a_symbol_is_read_alone_or_beside_the_others() {
+    let stream = |seed, offset| {
+        generator::Generator::new(seed)
+            .take(5_000)
+            .map(move |message| Message {
+                id: message.id + offset,
+                ..message
+            })
+    };
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    itch::write(&mut a, "A", 1, stream(1, 0));
+    itch::write(&mut b, "B", 2, stream(2, 1 << 40));
+    let of = |data: &[u8], locate| {
+        let format = Format::Itch(locate);
+        figures(
+            &Config {
+                format,
+                ..config(Backend::Batched)
+            },
+            data,
+        )
+    };
+    let both = [&a[..], &b].concat();
+    let (alone_a, alone_b) = (of(&a, None), of(&b, None));
+    assert_eq!(of(&both, itch::locate(&both, "A").ok()), alone_a);
+    assert_eq!(of(&both, itch::locate(&both, "B").ok()), alone_b);
+    assert_eq!(itch::locate(&both, "C"), Err(vec!["A".into(), "B".into()]));
+    let together = of(&both, None);
+    assert_eq!(together.rows, 10_000);
+    assert_eq!(together.resting, alone_a.resting + alone_b.resting);
+    assert_eq!(together.bid_levels, alone_a.bid_levels + alone_b.bid_levels);
+    assert_eq!(together.top, alone_b.top);
+}
+
+#[test]
+fn a_replace_keeps_the_side_and_needs_an_order() {
+    let message = |kind, id, size, price| Message {
+        kind,
+        id,
+        size,
+        price,
+        side: pool_examples::lobster::Side::Sell,
+        ..Message::default()
+    };
+    let messages = [
+        message(Kind::Add, 1, 10, 500),
+        message(Kind::Remove, 1, 0, 0),
+        message(Kind::Add, 2, 7, 600),
+        message(Kind::Remove, 3, 0, 0),
+        message(Kind::Add, 4, 1, 700),
+    ];
+    let mut day = Vec::new();
+    itch::write(&mut day, "A", 1, messages.into_iter());
+    // The first pair is one message of type U, the second is not: order 3 has no side.
+    let replaces = day.windows(3).filter(|w| *w == [0, 35, b'U']).count();
+    assert_eq!(replaces, 1);
+    let u = day.windows(3).position(|w| *w == [0, 35, b'U']).unwrap();
+    let format = Format::Itch(None);
+    let config = Config {
+        format,
+        ..config(Backend::Queue)
+    };
+    let found = figures(&config, &day);
+    assert_eq!((found.resting, found.ask_shares, found.unknown), (2, 8, 1));
+    day[u + 2 + 18] = 9; // of an order that is not there
+    let found = figures(&config, &day);
+    assert_eq!((found.resting, found.ask_shares, found.unknown), (2, 11, 3));
 }
 
 #[test]

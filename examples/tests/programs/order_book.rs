@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 use std::process::Output;
 
+use pool_examples::format::Name;
 use pool_examples::generator;
 
 use crate::{Program, assert_fails, assert_leaves_quietly, assert_succeeds, file, stdout, value};
@@ -232,6 +233,154 @@ fn a_file_without_messages_is_an_error_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let output = order_book(&["--messages", folder.path().to_str().unwrap()]);
     assert_fails(&output, 2, &["error: ", "leave --messages out"]);
+}
+
+#[test]
+fn what_is_generated_reads_back_whatever_it_is() {
+    for format in ["lobster", "itch", "fix"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("day");
+        let path = path.to_str().unwrap();
+        let made = order_book(&["--count", "2000", "--format", format, "--generate", path]);
+        assert_succeeds(&made);
+        let read = order_book(&["--messages", path]);
+        assert_succeeds(&read);
+        assert_eq!(figures(&read), figures(&made), "{format}");
+        let output = order_book(&["--messages", path, "--symbol", "POOL"]);
+        if format == "lobster" {
+            assert_fails(&output, 2, &["one symbol", "leave --symbol out"]);
+        } else {
+            assert_eq!(figures(&output), figures(&made), "{format}");
+            let output = order_book(&["--messages", path, "--symbol", "OTHER"]);
+            assert_fails(&output, 2, &[path, "OTHER", "--symbol"]);
+        }
+        // And as what it is not.
+        let wrong = if format == "itch" { "fix" } else { "itch" };
+        let output = order_book(&["--messages", path, "--format", wrong]);
+        let looks = format!("looks like --format {format}");
+        assert_fails(&output, 2, &[path, "expected ", &looks]);
+    }
+    let output = order_book(&["--count", "10", "--generate", "/no such/folder/day"]);
+    assert_fails(&output, 2, &["/no such/folder/day", "--generate"]);
+}
+
+#[test]
+fn a_broken_itch_file_is_shown_with_its_byte() {
+    let good = generator::file(Name::Itch, 1, 50).unwrap();
+    // Behind the messages of type S and R comes the first order, of type A.
+    let first = 2 + 12 + 2 + 39;
+    assert_eq!(good[first..first + 3], [0, 36, b'A']);
+    let with = |at: usize, byte| {
+        let mut data = good.clone();
+        data[first + at] = byte;
+        data
+    };
+    for (data, byte, says) in [
+        (
+            good[..first + 20].to_vec(),
+            0,
+            "the end after 20 of 38 bytes: the file is cut short",
+        ),
+        (good[..first + 1].to_vec(), 0, "the two bytes of a length"),
+        (good[..first + 2].to_vec(), 0, "the type of a message"),
+        (with(2, b'z'), 2, "a message type of ITCH 5.0, found 'z'"),
+        (with(0, 9), 0, "found 2340, where 'A' has 36"),
+        (with(2 + 19, b'?'), 21, "a side, 'B' or 'S', found '?'"),
+    ] {
+        let (_folder, path) = file(data);
+        for threads in ["0", "3"] {
+            let output = order_book(&["--messages", &path, "--threads", threads]);
+            let place = format!("{path}: byte {}: expected ", first + byte);
+            assert_fails(&output, 2, &[&place, says, "--skip-bad"]);
+        }
+    }
+    let (_folder, path) = file(with(2 + 19, b'?'));
+    let output = order_book(&["--messages", &path, "--skip-bad"]);
+    assert_eq!(value(&output, "skipped"), "1");
+    let (_folder, path) = file(b"\x1f\x8b\x08");
+    assert_fails(&order_book(&["--messages", &path]), 2, &["gunzip", &path]);
+}
+
+#[test]
+fn a_broken_fix_message_is_shown_with_its_number_and_tag() {
+    let good = String::from_utf8(generator::file(Name::Fix, 1, 30).unwrap()).unwrap();
+    let third = good.match_indices("8=FIX").nth(2).unwrap().0;
+    let (before, rest) = good.split_at(third);
+    let sum = rest.find("\x0110=").unwrap() + 4;
+    let mut wrong_sum = rest.to_owned();
+    let told = if &rest[sum..sum + 3] == "000" {
+        "001"
+    } else {
+        "000"
+    };
+    wrong_sum.replace_range(sum..sum + 3, told);
+    for (rest, tag, says) in [
+        (wrong_sum, 10, "add up to"),
+        (rest.replacen("35=X", "35=Y", 1), 10, "add up to"),
+        (
+            rest.replacen("FIX.4.4", "FIX.4.2", 1),
+            8,
+            "expected 8=FIX.4.4",
+        ),
+        (rest.replacen("\x019=", "\x019=1", 1), 9, "BodyLength"),
+        (
+            rest.replacen("\x019=", "\x019=x", 1),
+            9,
+            "the length of the body",
+        ),
+        (rest[..40].to_owned(), 9, "cut short"),
+    ] {
+        let (_folder, path) = file(format!("{before}{rest}"));
+        for threads in ["0", "2"] {
+            let output = order_book(&["--messages", &path, "--threads", threads]);
+            let place = format!("{path}: message 3 (byte {third}): tag {tag}: expected ");
+            assert_fails(&output, 2, &[&place, says, "--skip-bad"]);
+        }
+        let output = order_book(&["--messages", &path, "--skip-bad"]);
+        assert_eq!(value(&output, "skipped"), "1");
+    }
+    // Line ends between the messages are as good.
+    let (_folder, path) = file(good.replace("8=FIX", "\n8=FIX").trim_start());
+    assert_eq!(value(&order_book(&["--messages", &path]), "rows"), "30");
+    let (_folder, path) = file(good.replace('\x01', "|"));
+    assert_fails(&order_book(&["--messages", &path]), 2, &["SOH", "tr '|'"]);
+}
+
+#[test]
+fn a_comparison_has_a_row_for_each_home_and_a_last_word() {
+    let output = order_book(&["--count", "3000", "--format", "itch", "--compare"]);
+    assert_succeeds(&output);
+    let lines: Vec<_> = stdout(&output).lines().collect();
+    assert_eq!(value(&output, "allocator"), "system");
+    for home in ["Box", "Vec of indices", "pool unsync", "pool batched"] {
+        let row = lines.iter().find_map(|line| line.strip_prefix(home));
+        let row: Vec<_> = row.expect(home).split_whitespace().collect();
+        assert_eq!(row.len(), 7, "{row:?}");
+        let allocations: f64 = row[5].parse().unwrap();
+        // Of 3,000 messages, a third are new orders.
+        assert_eq!(allocations > 1.0, home == "Box", "{home}: {allocations}");
+        assert!(row[6].parse::<u32>().unwrap() > 0, "{row:?}");
+    }
+    let last = lines.last().unwrap();
+    assert!(
+        last.contains("pool ") && last.contains(" than Vec of indices ("),
+        "{last}"
+    );
+    let output = order_book(&["--compare", "--threads", "2"]);
+    assert_fails(&output, 2, &["--compare", "--threads"]);
+}
+
+#[test]
+fn an_allocator_that_is_not_built_in_says_how_to_get_it() {
+    for name in ["jemalloc", "mimalloc"] {
+        let output = order_book(&["--count", "500", "--compare", "--allocator", name]);
+        if output.status.success() {
+            assert_eq!(value(&output, "allocator"), name);
+        } else {
+            assert_fails(&output, 2, &[&format!("--features {name}")]);
+        }
+    }
+    assert_fails(&order_book(&["--allocator", "none"]), 2, &["jemalloc"]);
 }
 
 #[test]
