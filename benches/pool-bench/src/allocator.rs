@@ -10,15 +10,19 @@ use std::process::Command;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 /// Names the allocator of a process that is started by another.
 const VARIABLE: &CStr = c"POOL_BENCH_ALLOCATOR";
 
 /// An allocator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Allocator {
-    /// What programs have that choose none.
+    /// The default of every program.
     System,
     /// The crate `tikv-jemallocator`.
     Jemalloc,
@@ -26,14 +30,8 @@ pub(crate) enum Allocator {
     Mimalloc,
 }
 
-/// What `--allocator` says: those to measure on, one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Choice(pub(crate) Vec<Allocator>);
-
 impl Allocator {
-    const ALL: [Self; 3] = [Self::System, Self::Jemalloc, Self::Mimalloc];
-
-    const fn is_built_in(self) -> bool {
+    fn is_built_in(self) -> bool {
         match self {
             Allocator::System => true,
             Allocator::Jemalloc => cfg!(all(unix, feature = "jemalloc")),
@@ -41,7 +39,7 @@ impl Allocator {
         }
     }
 
-    /// The one that this process runs on.
+    /// The allocator of this process.
     pub(crate) fn here() -> Self {
         #[cfg(all(unix, any(feature = "jemalloc", feature = "mimalloc")))]
         return switch::chosen();
@@ -50,12 +48,8 @@ impl Allocator {
     }
 
     /// Its name, as `--allocator` reads it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Allocator::System => "system",
-            Allocator::Jemalloc => "jemalloc",
-            Allocator::Mimalloc => "mimalloc",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        self.into()
     }
 
     /// A command that runs this program on it.
@@ -80,35 +74,39 @@ impl fmt::Display for Allocator {
     }
 }
 
+/// The allocators that `--allocator` names, to be measured one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Choice(pub(crate) Vec<Allocator>);
+
 impl FromStr for Choice {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let mut built_in = Allocator::ALL.to_vec();
-        built_in.retain(|one| one.is_built_in());
-        let named = Allocator::ALL.iter().find(|one| one.name() == name);
-        match (named, name) {
-            (Some(&one), _) if one.is_built_in() => Ok(Choice(vec![one])),
-            (Some(one), _) => Err(without(one.name(), one.name())),
-            (None, "all") if built_in.len() > 1 => Ok(Choice(built_in)),
-            (None, "all") => Err(without("other allocators", "jemalloc,mimalloc")),
-            _ => Err("the allocators are system, jemalloc and mimalloc; or all of them".to_owned()),
+        let named = |one: &&Allocator| name == "all" || name == one.name();
+        let named = Allocator::VARIANTS.iter().filter(named);
+        let (built_in, missing): (Vec<_>, Vec<_>) = named.partition(|one| one.is_built_in());
+        let enough = if name == "all" { 2 } else { 1 };
+        let missing: Vec<&str> = missing.into_iter().map(Into::into).collect();
+        let features = missing.join(",");
+        if built_in.len() >= enough {
+            Ok(Choice(built_in))
+        } else if missing.is_empty() {
+            Err("the allocators are system, jemalloc and mimalloc; or all of them".to_owned())
+        } else if cfg!(unix) {
+            Err(format!(
+                "this program was built without {features}: run it with cargo run --release -p \
+                 pool-bench --features {features} -- and the same arguments"
+            ))
+        } else {
+            Err(format!(
+                "{features} can be chosen on unix only: leave --allocator out"
+            ))
         }
     }
 }
 
-fn without(what: &str, features: &str) -> String {
-    if cfg!(unix) {
-        format!(
-            "this program was built without {what}: run it with cargo run --release -p pool-bench \
-             --features {features} -- and the same arguments"
-        )
-    } else {
-        format!("{what} can be chosen on unix only: leave --allocator out")
-    }
-}
-
-/// The allocator of a program that has several: it costs a load and a branch that is always the same.
+/// The allocator of a program that has several. The choice costs a load and a branch that is always
+/// the same.
 #[cfg(all(unix, any(feature = "jemalloc", feature = "mimalloc")))]
 mod switch {
     use std::alloc::{GlobalAlloc, Layout, System};
@@ -127,8 +125,8 @@ mod switch {
     const JEMALLOC: u8 = 2;
     const MIMALLOC: u8 = 3;
 
-    /// Written by the first allocation, which comes before there are other threads, and the same for
-    /// ever: memory goes back to where it came from.
+    /// Written by the first allocation, before there are other threads, and never changed: memory
+    /// goes back to the allocator that it came from.
     static CHOSEN: AtomicU8 = AtomicU8::new(UNKNOWN);
 
     /// The allocator of this process.
@@ -172,7 +170,7 @@ mod switch {
         number
     }
 
-    /// Calls a function of the allocator chosen.
+    /// Calls a method of the allocator chosen.
     macro_rules! forward {
         ($method:ident($($argument:expr),*)) => {
             match number() {
@@ -218,17 +216,15 @@ mod tests {
 
     #[test]
     fn an_allocator_that_is_not_built_in_says_how_to_get_it() {
-        let only = |allocator| Ok(Choice(vec![allocator]));
-        for allocator in [Allocator::Jemalloc, Allocator::Mimalloc] {
+        for &allocator in Allocator::VARIANTS {
             let choice = allocator.name().parse::<Choice>();
             if allocator.is_built_in() {
-                assert_eq!(choice, only(allocator));
+                assert_eq!(choice, Ok(Choice(vec![allocator])));
             } else {
                 let message = choice.unwrap_err();
-                let remedy = format!("--features {allocator}");
+                let remedy = format!("--features {}", allocator.name());
                 assert!(message.contains(&remedy), "{message}");
             }
         }
-        assert_eq!("system".parse(), only(Allocator::System));
     }
 }

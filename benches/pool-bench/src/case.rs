@@ -1,5 +1,5 @@
-//! What is to be measured, as checked plain data: the user's case, who competes in it, and for how
-//! long. Made by `args`, read by everybody.
+//! What is measured, as checked plain data: the user's case, the contenders, and for how long. Made
+//! by `args`, read by every other module.
 
 use std::fmt;
 
@@ -8,6 +8,7 @@ use pool_bench::payload::BUFFERS;
 use pool_bench::pipeline::QUEUE;
 use pool_core::{Backend, Builder, Pool, Poolable, Recall};
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumMessage, IntoStaticStr, VariantArray};
 
 /// The sizes of object that the program is built for, in bytes.
 pub(crate) const SIZES: [usize; 10] = [8, 16, 32, 64, 128, 256, 1024, 4096, 16_384, 65_536];
@@ -15,12 +16,13 @@ pub(crate) const SIZES: [usize; 10] = [8, 16, 32, 64, 128, 256, 1024, 4096, 16_3
 /// The same for objects that own buffers, whose addresses and lengths are part of them.
 pub(crate) const OWNING_SIZES: [usize; 4] = [128, 256, 1024, 4096];
 
-/// The batch size of a pool that is not told one, and has no small bound.
+/// The batch size that the builder chooses without a small capacity.
 const BATCH_SIZE: usize = 64;
 
 /// How the objects of the case travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, Display)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Pattern {
     /// Each thread acquires a burst, works, and releases it
     SameThread,
@@ -30,22 +32,12 @@ pub(crate) enum Pattern {
     FanOut,
 }
 
-impl fmt::Display for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Pattern::SameThread => "same-thread",
-            Pattern::Pipeline => "pipeline",
-            Pattern::FanOut => "fan-out",
-        })
-    }
-}
-
 /// The user's case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Case {
     /// Bytes of an object.
     pub(crate) object_size: usize,
-    /// Bytes that are written into each buffer that an object owns; 0, there is none.
+    /// Bytes that are written into each buffer that an object owns; 0 for no buffer.
     pub(crate) buffers: [usize; BUFFERS],
     /// Threads, all of them together.
     pub(crate) threads: usize,
@@ -55,19 +47,34 @@ pub(crate) struct Case {
     pub(crate) work: u64,
     /// How the objects travel.
     pub(crate) pattern: Pattern,
-    /// Objects of 100 that the next thread releases, where threads keep the others.
+    /// Percentage of the objects that the next thread releases, with pattern same-thread.
     pub(crate) remote: usize,
-    /// The bound of the pools; `None`, none.
+    /// The capacity of the pools, if they have one.
     pub(crate) capacity: Option<usize>,
 }
 
+impl Default for Case {
+    fn default() -> Self {
+        Case {
+            object_size: 64,
+            buffers: [0; BUFFERS],
+            threads: 1,
+            burst: 1,
+            work: 0,
+            pattern: Pattern::SameThread,
+            remote: 0,
+            capacity: None,
+        }
+    }
+}
+
 impl Case {
-    /// The same with another number of threads.
+    /// The same case with another number of threads.
     pub(crate) fn with_threads(self, threads: usize) -> Self {
         Case { threads, ..self }
     }
 
-    /// Threads that acquire, each with those that release what it acquired.
+    /// Threads that acquire. Each has its own receivers.
     pub(crate) fn lanes(self) -> usize {
         match self.pattern {
             Pattern::SameThread => self.threads,
@@ -76,7 +83,7 @@ impl Case {
         }
     }
 
-    /// Threads that release what one acquired; none where that is the same thread.
+    /// Threads that only release, for each thread that acquires.
     pub(crate) fn receivers(self) -> usize {
         match self.pattern {
             Pattern::SameThread => 0,
@@ -85,7 +92,7 @@ impl Case {
         }
     }
 
-    /// Whether an object is ever released on another thread than that which acquired it.
+    /// Whether some objects are released on another thread than the one that acquired them.
     pub(crate) fn crosses(self) -> bool {
         self.pattern != Pattern::SameThread || self.remote > 0
     }
@@ -105,9 +112,9 @@ impl Case {
         self.burst * self.receivers().max(1)
     }
 
-    /// Places in each queue between threads: fewer for large objects, so that those on their way
-    /// stay within 8 MiB, and as few as the bound allows where a thread that waits for an object has others to
-    /// release.
+    /// Places in each queue between threads. Large objects get fewer, so that the objects in a queue
+    /// stay within 8 MiB. With a capacity and a remote share the queues are so short that a thread
+    /// which waits for an object is never starved by full queues.
     pub(crate) fn queue(self) -> usize {
         let places = QUEUE.min(((8 << 20) / self.bytes()).max(16));
         match self.capacity {
@@ -122,25 +129,24 @@ impl Case {
     /// Objects in use at once, at most.
     pub(crate) fn in_use(self) -> usize {
         let receivers = self.receivers().max(usize::from(self.remote > 0));
-        let on_their_way = self.lanes() * receivers * (self.queue() + 1);
-        self.lanes() * self.burst + on_their_way
+        let in_queues = self.lanes() * receivers * (self.queue() + 1);
+        self.lanes() * self.burst + in_queues
     }
 
-    /// Objects that a pool has before it is measured: all that will be in use, and room in every cache.
+    /// Objects that a pool has before it is measured: all that will be in use, and all that caches
+    /// have room for.
     pub(crate) fn prefill(self, entrant: Entrant) -> usize {
         let all = self.in_use() + entrant.cached(self.threads);
-        self.capacity.map_or(all, |capacity| all.min(capacity))
+        all.min(self.capacity.unwrap_or(usize::MAX))
     }
 
-    /// The batch size of a pool that is not told one, as the builder chooses it.
+    /// The batch size that the builder chooses for this case.
     pub(crate) fn default_batch_size(self) -> usize {
-        match self.capacity {
-            Some(capacity) => (capacity / 8).clamp(1, BATCH_SIZE),
-            None => BATCH_SIZE,
-        }
+        let small = |capacity: usize| (capacity / 8).clamp(1, BATCH_SIZE);
+        self.capacity.map_or(BATCH_SIZE, small)
     }
 
-    /// All but the number of threads, in words.
+    /// The case without its number of threads, in words.
     pub(crate) fn whatever_the_threads(self) -> String {
         let mut text = format!("objects of {} bytes", self.object_size);
         if self.owns_buffers() {
@@ -148,26 +154,24 @@ impl Case {
             let sizes: Vec<_> = sizes.map(usize::to_string).collect();
             text += &format!(" with buffers of {}", sizes.join(" + "));
         }
-        text += &format!(", {}, ", self.pattern);
+        text += &format!(", {}", self.pattern);
         if self.remote > 0 {
-            text += &format!("{} % released on another thread, ", self.remote);
+            text += &format!(", {} % released on another thread", self.remote);
         }
         text += &match self.burst {
-            1 => "one in hand at a time".to_owned(),
-            burst => format!("bursts of {burst}"),
+            1 => ", one in hand at a time".to_owned(),
+            burst => format!(", bursts of {burst}"),
         };
         if self.work > 0 {
             text += &format!(", {} tokens of work a burst", self.work);
         }
-        text += &match self.capacity {
-            None => ", no capacity".to_owned(),
-            Some(capacity) => format!(", capacity {capacity}"),
-        };
-        text
+        let capacity = self
+            .capacity
+            .map(|capacity| format!(", capacity {capacity}"));
+        text + capacity.as_deref().unwrap_or(", no capacity")
     }
 
-    /// Objects in millions a second, of all lanes together, when one takes a lane so many
-    /// nanoseconds.
+    /// Millions of objects a second, of all lanes together, when an object takes a lane `nanos`.
     pub(crate) fn millions_a_second(self, nanos: f64) -> f64 {
         self.lanes() as f64 * 1000.0 / nanos
     }
@@ -175,77 +179,64 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.threads {
-            1 => f.write_str("1 thread, ")?,
-            threads => write!(f, "{threads} threads, ")?,
-        }
-        f.write_str(&self.whatever_the_threads())
+        let plural = if self.threads == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{} thread{plural}, {}",
+            self.threads,
+            self.whatever_the_threads()
+        )
     }
 }
 
-/// Where the objects of a contender come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Where the objects of a contender come from. `--backend` may name the pools; the page explains
+/// each kind in these words.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    ValueEnum,
+    EnumMessage,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Kind {
-    /// `Backend::Batched`.
+    /// A stack for each thread, refilled and emptied by batches
+    #[default]
     Batched,
-    /// `Backend::Mutex`.
+    /// A stack under one lock
     Mutex,
-    /// `Backend::Queue`.
+    /// One queue for all threads
     Queue,
-    /// `Backend::Heap`.
+    /// The pool's interface over plain allocation: each object is created, counted, destroyed
     Heap,
-    /// `unsync::Pool`, one for each thread.
+    /// A pool of its own for each thread
     Unsync,
-    /// `Box` on the allocator of the program, memory as it is: neither made nor reset.
+    /// Control: Box on the program's allocator, uninitialised memory (created if it owns buffers)
+    #[value(skip)]
     Box,
-    /// A `Vec<Box<T>>` for each thread, popped and pushed.
+    /// Control: a vector of boxes of its own for each thread
+    #[value(skip)]
     Vec,
-    /// No objects: plain words through the queue.
+    /// Control: plain words through the same queue, no objects
+    #[value(skip)]
     Words,
 }
 
 impl Kind {
-    /// The kinds that `--backend` may name.
-    pub(crate) const POOLS: [Kind; 5] = [
-        Kind::Batched,
-        Kind::Mutex,
-        Kind::Queue,
-        Kind::Heap,
-        Kind::Unsync,
-    ];
-
     /// The name, as `--backend` reads it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Kind::Batched => "batched",
-            Kind::Mutex => "mutex",
-            Kind::Queue => "queue",
-            Kind::Heap => "heap",
-            Kind::Unsync => "unsync",
-            Kind::Box => "box",
-            Kind::Vec => "vec",
-            Kind::Words => "words",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        self.into()
     }
 
-    /// What it is, for those who see the name for the first time.
-    pub(crate) const fn meaning(self) -> &'static str {
-        match self {
-            Kind::Batched => "a stack for each thread, refilled and emptied by batches",
-            Kind::Mutex => "a stack under one lock",
-            Kind::Queue => "one queue for all threads",
-            Kind::Heap => "the pool's words over plain allocation: made, counted, destroyed",
-            Kind::Unsync => "a pool of its own for each thread",
-            Kind::Box => {
-                "control: Box on the program's allocator, memory as it is, neither made nor reset (what owns buffers is made)"
-            }
-            Kind::Vec => "control: a Vec<Box<T>> of its own for each thread",
-            Kind::Words => "control: plain words through the same queue, no objects",
-        }
-    }
-
-    /// The backend, of those that share a pool.
+    /// The backend, for pools that threads share.
     pub(crate) const fn backend(self) -> Option<Backend> {
         match self {
             Kind::Batched => Some(Backend::Batched),
@@ -257,60 +248,40 @@ impl Kind {
     }
 }
 
-/// Who competes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A contender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entrant {
     /// Where its objects come from.
     pub(crate) kind: Kind,
     /// Its batch size, if it has batches.
     pub(crate) batch_size: Option<usize>,
-    /// Whether it takes and gives a burst in one call, with `acquire_many`.
+    /// Whether it acquires a burst in one call, with `acquire_many`.
     pub(crate) at_once: bool,
-    /// Whether its threads are asked for what they cache, and not interrupted.
+    /// Whether it has `Recall::Cooperate`: threads hand over their caches and are not interrupted.
     pub(crate) cooperates: bool,
 }
 
 impl Entrant {
-    /// One that has no batches.
-    pub(crate) const fn of(kind: Kind) -> Self {
+    /// A contender without batches.
+    pub(crate) fn of(kind: Kind) -> Self {
         Entrant {
             kind,
-            batch_size: None,
-            at_once: false,
-            cooperates: false,
+            ..Entrant::default()
         }
     }
 
     /// A batched pool.
-    pub(crate) const fn batched(batch_size: usize) -> Self {
+    pub(crate) fn batched(batch_size: usize) -> Self {
         Entrant {
-            kind: Kind::Batched,
             batch_size: Some(batch_size),
-            at_once: false,
-            cooperates: false,
+            ..Entrant::default()
         }
     }
 
-    /// The same by `acquire_many`.
-    pub(crate) const fn at_once(self) -> Self {
-        Entrant {
-            at_once: true,
-            ..self
-        }
-    }
-
-    /// The same with `Recall::Cooperate`.
-    pub(crate) const fn cooperating(self) -> Self {
-        Entrant {
-            cooperates: true,
-            ..self
-        }
-    }
-
-    /// The builder of its pool, for those that threads share.
+    /// The builder of its pool, for pools that threads share.
     pub(crate) fn builder<T: Poolable>(self, capacity: Option<usize>) -> Builder<T> {
-        let backend = self.kind.backend();
-        let mut builder = Pool::builder().backend(backend.expect("asked of shared pools only"));
+        let backend = self.kind.backend().expect("asked of shared pools only");
+        let mut builder = Pool::builder().backend(backend);
         if let Some(batch_size) = self.batch_size {
             builder = builder.batch_size(batch_size);
         }
@@ -323,7 +294,7 @@ impl Entrant {
         }
     }
 
-    /// Objects it may keep idle in the caches of so many threads.
+    /// Objects that the caches of so many threads hold, at most.
     pub(crate) fn cached(self, threads: usize) -> usize {
         2 * self.batch_size.unwrap_or(0) * threads
     }
@@ -331,17 +302,12 @@ impl Entrant {
 
 impl fmt::Display for Entrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut name = self.kind.name().to_owned();
+        f.write_str(self.kind.name())?;
         if let Some(batch_size) = self.batch_size {
-            name += &format!(" {batch_size}");
+            write!(f, " {batch_size}")?;
         }
-        if self.at_once {
-            name += " at once";
-        }
-        if self.cooperates {
-            name += " cooperating";
-        }
-        f.pad(&name)
+        f.write_str(if self.at_once { " at once" } else { "" })?;
+        f.write_str(if self.cooperates { " cooperating" } else { "" })
     }
 }
 
@@ -350,11 +316,11 @@ impl fmt::Display for Entrant {
 pub(crate) struct Plan {
     /// The case.
     pub(crate) case: Case,
-    /// Who competes in it, pools first, then controls.
+    /// The contenders, pools first, then controls.
     pub(crate) entrants: Vec<Entrant>,
-    /// The numbers of threads to show throughput against.
+    /// The numbers of threads to measure.
     pub(crate) threads: Vec<usize>,
-    /// The batch sizes to show cost against; none without a batched pool.
+    /// The batch sizes to measure; none without a batched pool.
     pub(crate) batch_sizes: Vec<usize>,
     /// Seconds that measuring takes, about.
     pub(crate) seconds: f64,
@@ -363,7 +329,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// One of each kind, each pool with its first batch size.
+    /// A contender of each kind, each pool with its first batch size.
     pub(crate) fn one_of_each(&self) -> Vec<Entrant> {
         let mut kinds: Vec<Entrant> = Vec::new();
         for &entrant in &self.entrants {
@@ -379,63 +345,22 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn case(pattern: Pattern, threads: usize) -> Case {
-        Case {
-            object_size: 64,
-            threads,
-            buffers: [0; BUFFERS],
-            burst: 10,
-            work: 0,
-            pattern,
-            remote: 0,
-            capacity: None,
-        }
-    }
-
     #[test]
     fn a_turn_of_a_fan_out_serves_every_receiver() {
-        let fan = case(Pattern::FanOut, 4);
-        assert_eq!(
-            (fan.lanes(), fan.receivers(), fan.objects_a_turn()),
-            (1, 3, 30)
-        );
-        let pairs = case(Pattern::Pipeline, 4);
-        assert_eq!(
-            (pairs.lanes(), pairs.receivers(), pairs.objects_a_turn()),
-            (2, 1, 10)
-        );
-        let own = case(Pattern::SameThread, 4);
-        assert_eq!(
-            (own.lanes(), own.receivers(), own.objects_a_turn()),
-            (4, 0, 10)
-        );
-        assert_eq!(own.in_use(), 40);
-    }
-
-    #[test]
-    fn rates_are_those_of_all_lanes() {
-        assert_eq!(case(Pattern::SameThread, 4).millions_a_second(10.0), 400.0);
-        assert_eq!(case(Pattern::FanOut, 4).millions_a_second(10.0), 100.0);
-    }
-
-    #[test]
-    fn one_of_each_leaves_out_repetitions() {
-        let plan = Plan {
-            case: case(Pattern::SameThread, 2),
-            entrants: vec![
-                Entrant::batched(8),
-                Entrant::batched(8).at_once(),
-                Entrant::batched(16),
-                Entrant::of(Kind::Box),
-            ],
-            threads: vec![],
-            batch_sizes: vec![],
-            seconds: 1.0,
-            quick: true,
-        };
-        assert_eq!(
-            plan.one_of_each(),
-            [Entrant::batched(8), Entrant::of(Kind::Box)]
-        );
+        for (pattern, expected) in [
+            (Pattern::FanOut, (1, 3, 30)),
+            (Pattern::Pipeline, (2, 1, 10)),
+            (Pattern::SameThread, (4, 0, 10)),
+        ] {
+            let case = Case {
+                threads: 4,
+                burst: 10,
+                pattern,
+                ..Case::default()
+            };
+            let turn = (case.lanes(), case.receivers(), case.objects_a_turn());
+            assert_eq!(turn, expected, "{pattern}");
+            assert_eq!(case.millions_a_second(10.0), 100.0 * case.lanes() as f64);
+        }
     }
 }

@@ -1,54 +1,80 @@
-//! What the spikes are made of, in words: a function of the times and counts alone, called by `main`
+//! The sources of the spikes, in words: a function of the times and counts alone, called by `main`
 //! when everything is measured.
 //!
-//! A cause is named where the pool's own counts or the clock show it; where they do not, what is
-//! said is how far the times exceed what is explained.
+//! A cause is named where the pool's own counts or the clock show it. Otherwise the text says how far
+//! the times exceed what is explained.
 
-use crate::case::{Case, Entrant, Kind};
-use crate::results::{Latency, Operation, Place, Series};
+use crate::case::Kind;
+use crate::results::{Operation, Percentiles, Place, Results, Series};
 use crate::words::{count, nanos, ns, times};
 
-/// How many times the clock's own spikes a spike may be, and still be taken for the machine's.
+/// How many times the clock's own spikes a spike may be, and still count as the machine's.
 const MACHINE: f64 = 2.0;
 
+/// The places beyond the warm loop, and what the batched pool does there.
+const PLACES: [(Place, &str, &str); 5] = [
+    (
+        Place::Exchange,
+        "An exchange",
+        "An acquire finds the cache empty, or a release finds it full: one lock, a batch handed over \
+         by its address, and its addresses copied outside the lock.",
+    ),
+    (
+        Place::Growth,
+        "Growth",
+        "The object has to be created. The first object on a page pays for the page, which the system \
+         provides when it is written; rarely the allocator's next chunk comes on top. prefill or \
+         reserve has it done before the loop.",
+    ),
+    (
+        Place::Revocation,
+        "A revocation",
+        "Another thread has called the caches in. The owner goes to the centre once and is given its \
+         cache back; the other thread's trim includes the barrier on every core.",
+    ),
+    (
+        Place::Exhausted,
+        "At the bound",
+        "All caches are searched before a try_acquire is refused. While the pool stays empty they stay \
+         revoked, so that the next refusals do not pay for that again.",
+    ),
+    (
+        Place::Crowded,
+        "More threads than cores",
+        "A thread whose turn ends inside a call waits for its next one: that is the scheduler's time, \
+         with any pool.",
+    ),
+];
+
 /// A paragraph for each source of spikes.
-pub(crate) fn explain(case: Case, cores: usize, latency: &Latency) -> Vec<String> {
-    let teller = Teller {
-        case,
-        cores,
-        latency,
-    };
+pub(crate) fn explain(results: &Results) -> Vec<String> {
+    let teller = Teller(results);
     let mut text = vec![teller.clock()];
     text.extend(teller.warm());
-    text.extend(teller.others());
     text.extend(teller.housekeeping());
-    text.extend(teller.exchange());
-    text.extend(teller.growth());
-    text.extend(teller.revocation());
-    text.extend(teller.exhausted());
-    text.extend(teller.crowded());
+    text.extend(
+        PLACES
+            .iter()
+            .filter_map(|&(place, title, why)| teller.place(place, title, why)),
+    );
     text
 }
 
-struct Teller<'a> {
-    case: Case,
-    cores: usize,
-    latency: &'a Latency,
-}
+struct Teller<'a>(&'a Results);
 
 impl Teller<'_> {
-    fn find(&self, place: Place, operation: Operation, kind: Kind) -> Option<&Series> {
-        self.latency.find(place, operation, kind)
+    fn find(&self, place: Place, operation: Operation) -> Option<&Series> {
+        self.0.latency.find(place, operation, Kind::Batched)
     }
 
     fn clock(&self) -> String {
-        let clock = &self.latency.clock;
+        let clock = &self.0.latency.clock;
         format!(
             "Clock and machine. A reading of the clock takes {}, which is in every time here and \
              subtracted from none. Of two readings with nothing between, half are at most {} apart, one \
-             pair in 10,000 is {} or more, and the longest of {} took {}: no pool is in that, only \
-             interrupts and whoever else has the core.",
-            nanos(self.latency.reading_ns),
+             pair in 10,000 is {} or more, and the longest of {} took {}: that is interrupts and other \
+             programs, not a pool.",
+            nanos(self.0.latency.reading_ns),
             ns(clock.p50),
             ns(clock.p99_99),
             count(clock.count),
@@ -56,325 +82,182 @@ impl Teller<'_> {
         )
     }
 
-    /// What the batched pool does in a warm loop, and what its tail is.
+    /// What the batched pool does in a warm loop, and the source of its tail.
     fn warm(&self) -> Option<String> {
-        let acquire = self.find(Place::Steady, Operation::Acquire, Kind::Batched)?;
-        let release = self.find(Place::Steady, Operation::Release, Kind::Batched)?;
+        let acquire = self.find(Place::Steady, Operation::Acquire)?;
         let events = acquire.events;
-        let (created, exchanges, revocations) =
-            (events.created?, events.exchanges?, events.revocations?);
-        let mut text = format!(
-            "A warm loop, {}. In {} acquires and {} releases, {} objects were made, {} batches went \
-             to or from the depot, and caches were revoked {}.",
-            acquire.entrant,
-            count(acquire.ns.count),
-            count(release.ns.count),
-            count(created),
-            count(exchanges),
-            times(revocations),
-        );
-        if created + exchanges + revocations == 0 {
-            text += " So neither growth nor exchanges are in its tail: every operation was a hit, and what \
-                     some took longer, the core took (interrupts, lines that had left its cache).";
-        } else if exchanges > 0 {
-            text += &self.why_exchanges(acquire.entrant, acquire.ns.count / exchanges.max(1));
-        }
-        text += &self.beyond_machine(acquire);
-        Some(text)
-    }
-
-    fn why_exchanges(&self, entrant: Entrant, every: u64) -> String {
-        let cache = entrant.cached(1);
-        match self.case.crosses() {
-            false if self.case.burst > cache => format!(
-                " A burst of {} does not fit into a cache of {cache}, so one acquire in {} goes to the \
-                 depot; a batch size of {} would keep exchanges out of the loop.",
-                self.case.burst,
-                count(every),
-                self.case.burst.div_ceil(2),
-            ),
-            false => format!(" That is one in {} acquires.", count(every)),
-            true => format!(
-                " Objects come back from the threads that release them by the batch: one acquire in {} \
-                 takes one, which is what p99 is made of; a larger batch makes it rarer.",
-                count(every),
-            ),
-        }
-    }
-
-    /// Whose the spikes at p99.99 are.
-    fn beyond_machine(&self, series: &Series) -> String {
-        let (spike, machine) = (series.ns.p99_99, self.latency.clock.p99_99.max(1));
+        let (created, exchanges) = (events.created?, events.exchanges?);
+        let revocations = events.revocations?;
+        let why = match acquire.ns.count.checked_div(exchanges) {
+            Some(every) => self.why_exchanges(acquire, &count(every)),
+            None if created + revocations == 0 => {
+                "So neither growth nor exchanges are in its tail: every operation was a hit."
+                    .to_owned()
+            }
+            None => String::new(),
+        };
+        let (spike, machine) = (acquire.ns.p99_99, self.0.latency.clock.p99_99.max(1));
         let ratio = spike as f64 / machine as f64;
-        if ratio <= MACHINE {
-            return format!(
-                " Its p99.99 of {} is the machine's: the clock alone has {}.",
-                ns(spike),
-                ns(machine)
-            );
-        }
-        let scheduler = self.scheduler(series);
-        format!(
-            " Its p99.99 of {} is {ratio:.1} times what the clock alone has{scheduler}.",
-            ns(spike),
-        )
-    }
-
-    fn scheduler(&self, series: &Series) -> String {
-        let (preempted, slept) = (series.events.preempted, series.events.slept);
-        match (preempted, slept) {
-            (0, 0) => String::new(),
-            (_, 0) => format!("; threads were taken off their cores {}", times(preempted)),
-            _ => format!(
-                "; threads were taken off their cores {}, and slept {}, for a lock as a rule",
-                times(preempted),
-                times(slept)
-            ),
-        }
-    }
-
-    /// The others in a warm loop.
-    fn others(&self) -> Option<String> {
-        let kinds = [Kind::Mutex, Kind::Queue, Kind::Heap, Kind::Box];
-        let of = |kind| self.find(Place::Steady, Operation::Acquire, kind);
-        let told: Vec<_> = kinds
-            .into_iter()
-            .filter_map(of)
-            .map(|series| {
-                let why = match series.entrant.kind {
-                    Kind::Mutex if series.events.slept > 0 => {
-                        format!(
-                            ": threads slept {}, for the lock",
-                            times(series.events.slept)
-                        )
-                    }
-                    Kind::Heap | Kind::Box => {
-                        ": the allocator, where its short way ends".to_owned()
-                    }
-                    _ => String::new(),
-                };
-                format!(
-                    "{} {} and {}{why}",
-                    series.entrant,
-                    ns(series.ns.p99_9),
-                    ns(series.ns.p99_99)
-                )
-            })
-            .collect();
-        (!told.is_empty()).then(|| {
-            format!(
-                "The same loop from the others, p99.9 and p99.99 of an acquire: {}.",
-                told.join("; ")
-            )
-        })
-    }
-
-    /// What a thread that reserves and trims does to the others.
-    fn housekeeping(&self) -> Option<String> {
-        let find = |place| self.find(place, Operation::Acquire, Kind::Batched);
-        let (alone, tended) = (find(Place::Steady)?, find(Place::Housekeeping)?);
-        let control = self.find(Place::Housekeeping, Operation::Acquire, Kind::Box);
-        let control = control.map_or_else(String::new, |control| {
-            format!(
-                " From the allocator, beside a thread that only wakes up as often, those are {} and {}.",
-                ns(control.ns.p99_99),
-                ns(control.ns.worst_of_a_million),
-            )
-        });
-        let mut all = self.latency.series.iter();
-        let cooperating =
-            all.find(|one| one.entrant.cooperates && one.operation == Operation::Acquire);
-        let cooperating = cooperating.map_or_else(String::new, |other| {
-            format!(
-                " With Recall::Cooperate, where no thread is interrupted, {} and {}.",
-                ns(other.ns.p99_99),
-                ns(other.ns.worst_of_a_million),
-            )
-        });
-        Some(format!(
-            "Housekeeping, {}. Another thread calls reserve and trim every 200 µs: it revokes the caches ({} \
-             here), and takes a core for a moment. The p99.99 of an acquire is {} beside it and {} without; the \
-             worst of a million, or of all if fewer were timed, {} and {}.{cooperating}{control}",
-            tended.entrant,
-            times(tended.events.revocations?),
-            ns(tended.ns.p99_99),
-            ns(alone.ns.p99_99),
-            ns(tended.ns.worst_of_a_million),
-            ns(alone.ns.worst_of_a_million),
-        ))
-    }
-
-    fn exchange(&self) -> Option<String> {
-        let acquire = self.find(Place::Exchange, Operation::Acquire, Kind::Batched)?;
-        let release = self.find(Place::Exchange, Operation::Release, Kind::Batched)?;
-        Some(format!(
-            "An exchange, {}. An acquire that finds the cache empty takes {} as a rule and {} at p99; a \
-             release that finds it full {} and {}. That is one lock, a batch handed over by its \
-             address, and up to {} addresses copied outside the lock.",
-            acquire.entrant,
-            ns(acquire.ns.p50),
-            ns(acquire.ns.p99),
-            ns(release.ns.p50),
-            ns(release.ns.p99),
-            acquire.entrant.batch_size?,
-        ))
-    }
-
-    fn growth(&self) -> Option<String> {
-        let series = self.find(Place::Growth, Operation::Acquire, Kind::Batched)?;
-        let page = 4096 / (self.case.object_size + 16);
-        let touch = match page {
-            0 | 1 => "each object is on a page of its own, which the system provides when it is \
-                      first written"
-                .to_owned(),
-            page => format!(
-                "one object in {page} is the first on its page, which the system provides when it is \
-                 written"
+        let whose = match ratio <= MACHINE {
+            true => format!("the machine's: the clock alone has {}", ns(machine)),
+            false => format!(
+                "{ratio:.1} times that of the clock alone{}",
+                scheduler(acquire)
             ),
         };
         Some(format!(
-            "Growth, {}. An acquire that has to make its object takes {} as a rule; p99 is {}, since \
-             {touch}. The allocator's next chunk comes on top of that, rarely, and then whatever the \
-             machine does: the longest took {}. prefill or reserve has all of it done before the loop.",
-            series.entrant,
-            ns(series.ns.p50),
-            ns(series.ns.p99),
-            ns(series.ns.max),
+            "A warm loop, {}. In {} acquires {} objects were created, {} batches went to or from the \
+             depot, and caches were revoked {}. {why} Its p99.99 of {} is {whose}.",
+            acquire.entrant,
+            count(acquire.ns.count),
+            count(created),
+            count(exchanges),
+            times(revocations),
+            ns(spike),
         ))
     }
 
-    fn revocation(&self) -> Option<String> {
-        let find = |operation| self.find(Place::Revocation, operation, Kind::Batched);
-        let (acquire, release) = (find(Operation::Acquire)?, find(Operation::Release)?);
-        let trim = find(Operation::Trim)?;
+    fn why_exchanges(&self, acquire: &Series, every: &str) -> String {
+        let (burst, cache) = (self.0.case.burst, acquire.entrant.cached(1));
+        if self.0.case.crosses() {
+            format!(
+                "Objects come back from other threads by the batch: one acquire in {every} takes one; a \
+                 larger batch makes that rarer."
+            )
+        } else if burst > cache {
+            format!(
+                "A burst of {burst} does not fit into a cache of {cache}, so one acquire in {every} goes \
+                 to the depot; a batch size of {} would keep exchanges out of the loop.",
+                burst.div_ceil(2)
+            )
+        } else {
+            format!("One acquire in {every} goes to the depot.")
+        }
+    }
+
+    /// The effect of a thread that reserves and trims.
+    fn housekeeping(&self) -> Option<String> {
+        let tended = self.find(Place::Housekeeping, Operation::Acquire)?;
+        let alone = self.find(Place::Steady, Operation::Acquire)?;
+        let all = self.0.latency.series.iter();
+        let all = all.filter(|one| one.place == tended.place && one.operation == tended.operation);
+        let also = all.filter_map(|one| match one.entrant {
+            entrant if entrant.cooperates => Some(("with Recall::Cooperate", one)),
+            entrant if entrant.kind == Kind::Box => Some(("of a Box", one)),
+            _ => None,
+        });
+        let tails = [("without it", alone)].into_iter().chain(also);
+        let tails: String = tails
+            .map(|(who, one)| format!(", {who} {}", tail(&one.ns)))
+            .collect();
         Some(format!(
-            "A revocation. After another thread has called the caches in, the owner's next acquire takes \
-             {} ({} at p99) and its next release {} ({}): it goes to the centre and is given its \
-             cache back. The other thread's trim, with the barrier on every core, takes {} ({}).",
-            ns(acquire.ns.p50),
-            ns(acquire.ns.p99),
-            ns(release.ns.p50),
-            ns(release.ns.p99),
-            ns(trim.ns.p50),
-            ns(trim.ns.p99),
+            "Housekeeping, {}. Another thread calls reserve and trim every 200 µs. That revokes the \
+             caches ({} here) and takes a core for a moment. The p99.99 of an acquire, and the worst of \
+             a million, or of all if fewer were timed: {}{tails}.",
+            tended.entrant,
+            times(tended.events.revocations?),
+            tail(&tended.ns),
         ))
     }
 
-    fn exhausted(&self) -> Option<String> {
-        let series = self.find(Place::Exhausted, Operation::Refusal, Kind::Batched)?;
+    /// The times of the batched pool at a place, and the reason.
+    fn place(&self, place: Place, title: &str, why: &str) -> Option<String> {
+        let all = self
+            .0
+            .latency
+            .series
+            .iter()
+            .filter(|one| one.place == place);
+        let ours: Vec<_> = all
+            .filter(|one| one.entrant.kind == Kind::Batched)
+            .collect();
+        let figures = ours.iter().map(|one| {
+            let Percentiles { p50, p99, max, .. } = one.ns;
+            format!(
+                "; {} {}, p99 {}, at most {}",
+                one.what(),
+                ns(p50),
+                ns(p99),
+                ns(max)
+            )
+        });
+        let first = ours.first()?;
+        let figures: String = figures.collect();
         Some(format!(
-            "At the bound. A try_acquire that is refused takes {} ({} at p99.9, {} at most). All \
-             caches are searched before it says so; while the pool stays dry they stay revoked, so \
-             {} refusals paid for that {}.",
-            ns(series.ns.p50),
-            ns(series.ns.p99_9),
-            ns(series.ns.max),
-            count(series.ns.count),
-            times(series.events.revocations?),
+            "{title}, {}{figures}{}. {why}",
+            first.entrant,
+            scheduler(first)
         ))
     }
+}
 
-    fn crowded(&self) -> Option<String> {
-        let series = self.find(Place::Crowded, Operation::Acquire, Kind::Batched)?;
-        Some(format!(
-            "{} threads on {} cores, {}. Half of the acquires still take no more than {}, but the longest \
-             took {}{}. A thread whose turn ends inside a call has to wait for its next one: that \
-             is the scheduler's time, whichever pool it is.",
-            series.threads,
-            self.cores,
-            series.entrant,
-            ns(series.ns.p50),
-            ns(series.ns.max),
-            self.scheduler(series),
-        ))
+fn tail(ns: &Percentiles) -> String {
+    format!(
+        "{} and {}",
+        self::ns(ns.p99_99),
+        self::ns(ns.worst_of_a_million)
+    )
+}
+
+/// What the scheduler did to the threads meanwhile.
+fn scheduler(series: &Series) -> String {
+    match (series.events.preempted, series.events.slept) {
+        (0, 0) => String::new(),
+        (preempted, 0) => format!("; threads were taken off their cores {}", times(preempted)),
+        (preempted, slept) => format!(
+            "; threads were taken off their cores {}, and slept {}, for a lock as a rule",
+            times(preempted),
+            times(slept)
+        ),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Pattern;
-    use crate::results::{Events, Percentiles};
-    use pool_bench::payload::BUFFERS;
+    use crate::case::{Case, Entrant};
+    use crate::results::known::{results, series, times};
+    use crate::results::{Events, Latency};
 
-    fn times(p99_99: u64) -> Percentiles {
-        Percentiles {
-            count: 1_000_000,
-            p50: 20,
-            p90: 21,
-            p99: 25,
-            p99_9: 60,
-            p99_99,
-            worst_of_a_million: p99_99 * 2,
-            max: p99_99 * 10,
-        }
-    }
-
-    fn latency(exchanges: u64, p99_99: u64) -> Latency {
-        let series = |operation| Series {
-            place: Place::Steady,
-            operation,
-            entrant: Entrant::batched(64),
-            threads: 2,
-            ns: times(p99_99),
-            events: Events {
-                created: Some(0),
-                exchanges: Some(exchanges),
-                revocations: Some(0),
-                preempted: 12,
-                slept: 0,
-            },
+    /// A warm loop of such bursts, that went to the depot so often.
+    fn explained(burst: usize, exchanges: u64, p99_99: u64) -> String {
+        let mut warm = series(Entrant::batched(64), Operation::Acquire, p99_99);
+        warm.events = Events {
+            created: Some(0),
+            exchanges: Some(exchanges),
+            revocations: Some(0),
+            preempted: 12,
+            slept: 0,
         };
-        Latency {
-            clock: times(2_000),
-            reading_ns: 9.5,
-            series: vec![series(Operation::Acquire), series(Operation::Release)],
+        let series = vec![warm];
+        let results = results(20.0, &[]);
+        let results = Results {
+            case: Case {
+                burst,
+                ..results.case
+            },
+            latency: Latency {
+                clock: times(2_000),
+                series,
+                ..Latency::default()
+            },
+            ..results
+        };
+        explain(&results).join("\n")
+    }
+
+    #[test]
+    fn a_cause_is_named_where_counts_or_the_clock_show_it() {
+        for (burst, exchanges, p99_99, says) in [
+            (1, 0, 2_500, "neither growth nor exchanges are in its tail"),
+            (1, 0, 2_500, "is the machine's: the clock alone has 2 µs"),
+            (1, 0, 50_000, "25.0 times that of the clock alone"),
+            (1, 0, 50_000, "taken off their cores 12 times"),
+            (1000, 10_000, 2_500, "one acquire in 100 goes to the depot"),
+            (1000, 10_000, 2_500, "a batch size of 500"),
+        ] {
+            let text = explained(burst, exchanges, p99_99);
+            assert!(text.contains(says), "no {says:?} in {text}");
         }
-    }
-
-    fn case(burst: usize) -> Case {
-        Case {
-            object_size: 64,
-            threads: 2,
-            burst,
-            buffers: [0; BUFFERS],
-            work: 0,
-            pattern: Pattern::SameThread,
-            remote: 0,
-            capacity: None,
-        }
-    }
-
-    #[test]
-    fn a_warm_loop_that_only_hits_leaves_its_tail_to_the_machine() {
-        let text = explain(case(1), 2, &latency(0, 2_500)).join("\n");
-        assert!(
-            text.contains("neither growth nor exchanges are in its tail"),
-            "{text}"
-        );
-        assert!(
-            text.contains("is the machine's: the clock alone has 2.0 µs"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn a_tail_that_the_machine_does_not_explain_is_not_put_on_it() {
-        let text = explain(case(1), 2, &latency(0, 50_000)).join("\n");
-        assert!(
-            text.contains("25.0 times what the clock alone has"),
-            "{text}"
-        );
-        assert!(text.contains("taken off their cores 12 times"), "{text}");
-    }
-
-    #[test]
-    fn bursts_above_the_cache_are_named_with_the_batch_size_that_holds_them() {
-        let text = explain(case(1000), 2, &latency(10_000, 2_500)).join("\n");
-        assert!(
-            text.contains("one acquire in 100 goes to the depot"),
-            "{text}"
-        );
-        assert!(text.contains("a batch size of 500"), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! What each thread of a contender does: the loops of the three patterns, for every size of object
-//! that the program is built for. Called by `measure` and `latency`, which give the orders.
+//! that the program is built for. Called by `measure` and `latency`, which run the threads.
 //!
-//! A lane is a thread that acquires, with those that release what it acquired:
+//! A lane is a thread that acquires, with the threads that release what it acquired:
 //!
 //! ```text
 //! same-thread    acquire … work … release        the loops of pool_bench::pattern
@@ -12,33 +12,29 @@
 //! ```
 #![allow(unsafe_code)] // Objects are touched where they lie.
 
-use std::fmt;
 use std::hint::black_box;
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pool_bench::by_hand::Boxed;
 use pool_bench::contender::{BareVec, Contender, Pooled, Unsync};
-use pool_bench::duel::Side;
 use pool_bench::pattern::{at_once_with_work, in_bursts_with_work, singly};
-use pool_bench::payload::{OWNED, Payload, touch};
+use pool_bench::payload::{Message, OWNED, Payload, touch};
 use pool_bench::pipeline::wait_a_turn;
-use pool_bench::team::{Team, Work};
+use pool_bench::team::Work;
 use pool_bench::work::consume;
 use pool_core::{Pool, Poolable, Stats};
-use quanta::Clock;
 use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use crate::case::{Case, Entrant, Kind, Pattern};
-use crate::watch::{Record, Stopwatch, Unwatched, Watch, record};
+use crate::watch::Watch;
 
 /// The pool that the threads of a contender share, whatever its objects are.
 pub(crate) trait SharedPool: Send + Sync {
     /// Its counts.
     fn stats(&self) -> Stats;
 
-    /// What a housekeeping thread does: sees to it that `reserve` objects are idle and no more than `keep`.
+    /// What a housekeeping thread does: sees to it that `reserve` objects are idle and at most `keep`.
     fn keep_house(&self, reserve: usize, keep: usize);
 }
 
@@ -53,56 +49,18 @@ impl<T: Poolable + Send> SharedPool for Pool<T> {
     }
 }
 
-/// The pool of a contender that has one for all threads.
+/// The pool of a contender whose threads share one.
 pub(crate) type Shared = Option<Arc<dyn SharedPool>>;
 
-/// A contender with its threads' work, not yet at work.
-struct Crew {
-    work: Box<dyn Fn(usize) -> Work + Send + Sync>,
-    shared: Shared,
-}
+/// Makes the work of the thread with a given index.
+type Works = Box<dyn Fn(usize) -> Work + Send + Sync>;
 
-/// A contender whose single operations are timed.
-pub(crate) struct Watched {
-    /// The threads.
-    pub(crate) team: Team,
-    /// What they see.
-    pub(crate) record: Record,
-    /// The pool they share, if they do.
+/// The threads of a contender, not yet at work, and their pool.
+pub(crate) struct Crew {
+    /// Their work.
+    pub(crate) work: Works,
+    /// Their pool.
     pub(crate) shared: Shared,
-}
-
-impl fmt::Debug for Watched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watched")
-            .field("team", &self.team)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A contender in a case, for throughput; and its pool.
-pub(crate) fn side(case: Case, entrant: Entrant) -> (Side, Shared) {
-    let crew = crew(case, entrant, || Unwatched);
-    let side = Side::working(case.threads, case.objects_a_turn(), crew.work);
-    let side = match case.crosses() {
-        false => side,
-        true => side.in_lockstep(),
-    };
-    (side, crew.shared)
-}
-
-/// A contender in a case, each of its operations timed by `clock`.
-pub(crate) fn watched(case: Case, entrant: Entrant, clock: &Clock) -> Watched {
-    let record = record();
-    let (clock, sink) = (clock.clone(), record.clone());
-    let crew = crew(case, entrant, move || {
-        Stopwatch::new(clock.clone(), sink.clone())
-    });
-    Watched {
-        team: Team::new(case.threads, crew.work),
-        record,
-        shared: crew.shared,
-    }
 }
 
 /// Calls `$run` with the type of the objects of a case.
@@ -136,425 +94,312 @@ pub(crate) const fn words(size: usize) -> usize {
     (size - OWNED) / size_of::<u64>() - 1
 }
 
-fn crew<W: Watch>(
-    case: Case,
-    entrant: Entrant,
-    watch: impl Fn() -> W + Send + Sync + 'static,
-) -> Crew {
-    for_objects!(case, sized_crew(case, entrant, watch))
+/// The threads of a contender in a case; each runs its operations under a clone of the watch.
+pub(crate) fn crew(case: Case, entrant: Entrant, watch: &impl Watch) -> Crew {
+    for_objects!(case, sized_crew(case, entrant, watch.clone()))
 }
 
-fn sized_crew<T: Payload>(case: Case, entrant: Entrant, watch: impl Maker) -> Crew {
-    let unshared = |work| Crew { work, shared: None };
-    match (case.crosses(), entrant.kind) {
-        (false, Kind::Unsync) => unshared(keeping::<T, _, _>(case, Unsync::default, watch)),
-        (false, Kind::Vec) => unshared(keeping::<T, _, _>(case, BareVec::default, watch)),
-        (false, Kind::Box) => unshared(keeping::<T, _, _>(case, || Boxed, watch)),
-        (_, Kind::Box) => unshared(passing::<T, _, _>(case, || Boxed, watch)),
-        (_, Kind::Words) => unshared(passing_cargo(case, || Words, watch)),
-        (crosses, _) => {
-            let pool = pool::<T>(case, entrant);
-            let shared = Arc::new(pool.clone());
-            let contender = move || Pooled(pool.clone());
-            let work = match crosses {
-                true => passing(case, contender, watch),
-                false if entrant.at_once => keeping_at_once(case, contender()),
-                false => keeping(case, contender, watch),
+fn sized_crew<T: Payload>(case: Case, entrant: Entrant, watch: impl Watch) -> Crew {
+    let work = match (entrant.kind, case.crosses()) {
+        (Kind::Unsync, _) => keeping::<T, _>(case, Unsync::default, watch),
+        (Kind::Vec, _) => keeping::<T, _>(case, BareVec::default, watch),
+        (Kind::Box, false) => keeping::<T, _>(case, || Boxed, watch),
+        (Kind::Box, true) => passing::<T, _>(case, || Boxed, watch),
+        (Kind::Words, _) => passing::<Message<0>, _>(case, || Words, watch),
+        (_, crosses) => {
+            let pool = pool::<T>(entrant, case.prefill(entrant), case.capacity);
+            let contender = {
+                let pool = pool.clone();
+                move || Pooled(pool.clone())
             };
-            Crew {
+            let work = match crosses {
+                true => passing::<T, _>(case, contender, watch),
+                false if entrant.at_once => keeping_at_once(case, contender()),
+                false => keeping::<T, _>(case, contender, watch),
+            };
+            return Crew {
                 work,
-                shared: Some(shared),
-            }
+                shared: Some(Arc::new(pool)),
+            };
         }
-    }
+    };
+    Crew { work, shared: None }
 }
 
-/// A pool with as many objects as the case will have in use, and room in every cache.
-fn pool<T: Payload>(case: Case, entrant: Entrant) -> Pool<T> {
-    let builder = entrant.builder(case.capacity);
-    let pool = builder.prefill(case.prefill(entrant)).build();
+/// A pool of the entrant's kind with so many idle objects.
+pub(crate) fn pool<T: Payload>(
+    entrant: Entrant,
+    prefill: usize,
+    capacity: Option<usize>,
+) -> Pool<T> {
+    let pool = entrant.builder(capacity).prefill(prefill).build();
     pool.expect("checked with the arguments")
 }
 
-type Works = Box<dyn Fn(usize) -> Work + Send + Sync>;
+/// Words in place of objects: nothing is acquired and nothing released.
+struct Words;
 
-/// Makes a watch for each thread.
-trait Maker: Send + Sync + 'static {
-    type Watch: Watch;
+impl Contender<Message<0>> for Words {
+    type Handle = Message<0>;
 
-    fn make(&self) -> Self::Watch;
-}
-
-impl<W: Watch, F: Fn() -> W + Send + Sync + 'static> Maker for F {
-    type Watch = W;
-
-    fn make(&self) -> W {
-        self()
+    #[inline(always)]
+    fn acquire(&mut self) -> Message<0> {
+        Message { id: 0, body: [] }
     }
+
+    #[inline(always)]
+    fn object(handle: &mut Message<0>) -> *mut Message<0> {
+        handle
+    }
+
+    #[inline(always)]
+    fn release(&mut self, _: Message<0>) {}
 }
 
 /// Threads that release what they acquired.
-fn keeping<T, C, M>(
+fn keeping<T: Payload, C: Contender<T> + 'static>(
     case: Case,
     contender: impl Fn() -> C + Send + Sync + 'static,
-    watch: M,
-) -> Works
-where
-    T: Payload,
-    C: Contender<T> + 'static,
-    M: Maker,
-{
-    let Case { burst, work, .. } = case;
+    watch: impl Watch,
+) -> Works {
     Box::new(move |_| {
-        let (mut contender, mut watch) = (contender(), watch.make());
-        let mut held = Vec::with_capacity(burst);
-        if M::Watch::LOOKS {
-            let mut cargo = Objects(contender, PhantomData);
-            return Box::new(move |turns| {
-                watched_bursts(&mut cargo, &mut held, &mut watch, (burst, work), turns);
-                watch.report();
-            });
-        }
-        // What nobody watches runs in the loops that all other measurements use.
-        if burst == 1 && work == 0 {
-            Box::new(move |turns| singly(&mut contender, turns))
-        } else {
-            Box::new(move |turns| {
-                in_bursts_with_work(&mut contender, &mut held, burst, work, turns);
-            })
+        let mut hand = Hand::new(case, contender(), watch.clone());
+        // Without a watch, the loops are those of all other measurements.
+        match (hand.watches(), case.burst, case.work) {
+            (true, ..) => Box::new(move |turns| hand.keep(turns)),
+            (_, 1, 0) => Box::new(move |turns| singly(&mut hand.contender, turns)),
+            (_, burst, work) => Box::new(move |turns| {
+                in_bursts_with_work(&mut hand.contender, &mut hand.held, burst, work, turns);
+            }),
         }
     })
 }
 
-/// Threads that take and give each burst in one call.
+/// Threads that acquire and release each burst in one call.
 fn keeping_at_once<T: Payload>(case: Case, pool: Pooled<T>) -> Works {
-    let Case { burst, work, .. } = case;
     Box::new(move |_| {
         let mut pool = pool.clone();
-        Box::new(move |turns| at_once_with_work(&mut pool, burst, work, turns))
+        Box::new(move |turns| at_once_with_work(&mut pool, case.burst, case.work, turns))
     })
 }
 
-/// The loop of a thread that keeps its objects, each operation timed.
-#[inline(never)]
-fn watched_bursts<C: Cargo>(
-    cargo: &mut C,
-    held: &mut Vec<C::Item>,
-    watch: &mut impl Watch,
-    (burst, work): (usize, u64),
-    turns: usize,
-) {
-    let cargo = black_box(cargo);
-    for turn in 0..turns {
-        acquire_burst(cargo, held, watch, burst, turn);
-        consume(work);
-        while let Some(item) = held.pop() {
-            watch.release(|| cargo.release(item));
+/// Threads that release what others acquired.
+fn passing<T: Payload, C: Contender<T, Handle: Send> + 'static>(
+    case: Case,
+    contender: impl Fn() -> C + Send + Sync + 'static,
+    watch: impl Watch,
+) -> Works {
+    // Each is taken once, by its thread.
+    let parts = Mutex::new(parts::<C::Handle>(case));
+    let finished = Arc::new(AtomicUsize::new(0));
+    Box::new(move |index| {
+        let mut hand = Hand::new(case, contender(), watch.clone());
+        let part = parts.lock().unwrap_or_else(PoisonError::into_inner)[index].take();
+        match part.expect("each thread comes once") {
+            Part::Sender(mut queues) => Box::new(move |turns| hand.send(&mut queues, turns)),
+            Part::Receiver(mut queue) => Box::new(move |turns| hand.receive(&mut queue, turns)),
+            Part::Neighbour(sender, receiver) => {
+                let finished = finished.clone();
+                let mut ways = Ways {
+                    sender,
+                    receiver,
+                    credit: 0,
+                    stretches: 0,
+                    finished,
+                };
+                Box::new(move |turns| hand.share(&mut ways, turns))
+            }
         }
-    }
+    })
 }
 
-#[inline(always)]
-fn acquire_burst<C: Cargo>(
-    cargo: &mut C,
-    held: &mut Vec<C::Item>,
-    watch: &mut impl Watch,
-    burst: usize,
-    turn: usize,
-) {
-    for _ in 0..burst {
-        let write = |mut item| {
-            C::write(&mut item, turn as u64);
-            item
-        };
-        held.push(if C::OWNS {
-            // Only then it is what its user asked for.
-            watch.acquire(|| write(cargo.acquire()))
-        } else {
-            write(watch.acquire(|| cargo.acquire()))
-        });
-    }
-}
-
-/// What a thread of a lane holds, until the thread comes for it.
+/// The ends of queues that a thread of a lane has.
 enum Part<H> {
     Sender(Vec<Producer<H>>),
     Receiver(Consumer<H>),
-    /// Sends some to the next thread, and receives from the one before.
     Neighbour(Producer<H>, Consumer<H>),
 }
 
 /// The parts of all threads: lane by lane, the sender first.
 fn parts<H>(case: Case) -> Vec<Option<Part<H>>> {
-    let queue = || RingBuffer::new(case.queue());
+    let queues = |count| (0..count).map(|_| RingBuffer::new(case.queue())).unzip();
     if case.pattern == Pattern::SameThread {
-        let (senders, mut receivers): (Vec<_>, Vec<_>) = (0..case.threads).map(|_| queue()).unzip();
+        let (senders, mut receivers): (Vec<_>, Vec<_>) = queues(case.threads);
         receivers.rotate_right(1);
         let pairs = senders.into_iter().zip(receivers);
         return pairs
             .map(|(sender, receiver)| Some(Part::Neighbour(sender, receiver)))
             .collect();
     }
-    let mut parts = Vec::new();
-    for _ in 0..case.lanes() {
-        let (senders, receivers): (Vec<_>, Vec<_>) = (0..case.receivers()).map(|_| queue()).unzip();
-        parts.push(Some(Part::Sender(senders)));
-        parts.extend(
-            receivers
-                .into_iter()
-                .map(|receiver| Some(Part::Receiver(receiver))),
-        );
-    }
-    parts
+    let lane = |_| {
+        let (senders, receivers): (Vec<_>, Vec<_>) = queues(case.receivers());
+        let receivers = receivers.into_iter().map(Part::Receiver);
+        [Part::Sender(senders)].into_iter().chain(receivers)
+    };
+    (0..case.lanes()).flat_map(lane).map(Some).collect()
 }
 
-/// How objects, or what stands for them, are acquired, used and released.
-trait Cargo {
-    /// Whether what is written takes memory of its own.
-    const OWNS: bool;
-
-    type Item;
-
-    fn acquire(&mut self) -> Self::Item;
-
-    fn write(item: &mut Self::Item, id: u64);
-
-    fn read(item: &mut Self::Item) -> u64;
-
-    fn release(&mut self, item: Self::Item);
-}
-
-/// Objects of a contender.
-struct Objects<T, C>(C, PhantomData<fn() -> T>);
-
-impl<T: Payload, C: Contender<T>> Cargo for Objects<T, C> {
-    const OWNS: bool = T::OWNS;
-
-    type Item = C::Handle;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Item {
-        self.0.acquire()
-    }
-
-    #[inline(always)]
-    fn write(item: &mut Self::Item, id: u64) {
-        // SAFETY: the object of a handle is valid for writes, and made if it owns something.
-        unsafe { touch(C::object(item), id) };
-    }
-
-    #[inline(always)]
-    fn read(item: &mut Self::Item) -> u64 {
-        // SAFETY: the object of a handle is valid, and was written to by the sender.
-        unsafe { T::read(C::object(item)) }
-    }
-
-    #[inline(always)]
-    fn release(&mut self, item: Self::Item) {
-        self.0.release(item);
-    }
-}
-
-/// Words in place of objects.
-struct Words;
-
-impl Cargo for Words {
-    const OWNS: bool = false;
-
-    type Item = u64;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> u64 {
-        0
-    }
-
-    #[inline(always)]
-    fn write(item: &mut u64, id: u64) {
-        *item = id;
-    }
-
-    #[inline(always)]
-    fn read(item: &mut u64) -> u64 {
-        *item
-    }
-
-    #[inline(always)]
-    fn release(&mut self, _: u64) {}
-}
-
-/// Threads that release what others acquired.
-fn passing<T, C, M>(
-    case: Case,
-    contender: impl Fn() -> C + Send + Sync + 'static,
-    watch: M,
-) -> Works
-where
-    T: Payload,
-    C: Contender<T, Handle: Send> + 'static,
-    M: Maker,
-{
-    passing_cargo(case, move || Objects(contender(), PhantomData), watch)
-}
-
-fn passing_cargo<C, M>(case: Case, cargo: impl Fn() -> C + Send + Sync + 'static, watch: M) -> Works
-where
-    C: Cargo<Item: Send> + 'static,
-    M: Maker,
-{
-    let Case { burst, work, .. } = case;
-    // Each is taken once, by the thread whose part it is.
-    let parts = Mutex::new(parts::<C::Item>(case));
-    let finished = Arc::new(AtomicUsize::new(0));
-    Box::new(move |index| {
-        let part = parts.lock().unwrap_or_else(PoisonError::into_inner)[index].take();
-        let (mut cargo, mut watch) = (cargo(), watch.make());
-        let mut held = Vec::with_capacity(burst);
-        match part.expect("each thread comes once") {
-            Part::Sender(mut queues) => Box::new(move |turns| {
-                for turn in 0..turns {
-                    send(
-                        &mut cargo,
-                        &mut held,
-                        &mut queues,
-                        &mut watch,
-                        (burst, work),
-                        turn,
-                    );
-                }
-                watch.report();
-            }),
-            Part::Receiver(mut queue) => Box::new(move |turns| {
-                receive(&mut cargo, &mut queue, &mut watch, (burst, work), turns);
-                watch.report();
-            }),
-            Part::Neighbour(sender, receiver) => {
-                let mut neighbour = Neighbour {
-                    cargo,
-                    held,
-                    sender,
-                    receiver,
-                    case,
-                    credit: 0,
-                    stretches: 0,
-                    finished: finished.clone(),
-                };
-                Box::new(move |turns| {
-                    neighbour.stretch(&mut watch, turns);
-                    watch.report();
-                })
-            }
-        }
-    })
-}
-
-/// A thread that releases most of what it acquires, sends the rest to the next, and releases what it is sent.
-struct Neighbour<C: Cargo> {
-    cargo: C,
-    held: Vec<C::Item>,
-    sender: Producer<C::Item>,
-    receiver: Consumer<C::Item>,
-    case: Case,
+/// What a thread that shares with the next one has besides.
+struct Ways<H> {
+    /// To the next thread.
+    sender: Producer<H>,
+    /// From the one before.
+    receiver: Consumer<H>,
     /// Hundredths of an object that should have been sent and was not.
     credit: usize,
     stretches: usize,
-    /// Threads that have finished a stretch, of all stretches together.
+    /// Stretches that threads have finished, all threads together.
     finished: Arc<AtomicUsize>,
 }
 
-impl<C: Cargo> Neighbour<C> {
-    #[inline(never)]
-    fn stretch(&mut self, watch: &mut impl Watch, turns: usize) {
-        let Case { burst, work, .. } = self.case;
-        for turn in 0..turns {
-            acquire_burst(&mut self.cargo, &mut self.held, watch, burst, turn);
-            consume(work);
-            while let Some(item) = self.held.pop() {
-                self.credit += self.case.remote;
-                if self.credit >= 100 {
-                    self.credit -= 100;
-                    self.send(watch, item);
-                } else {
-                    watch.release(|| self.cargo.release(item));
-                }
-            }
-            self.receive(watch);
-        }
-        // The one before may still send, and wait for room.
-        self.stretches += 1;
-        // Acquire and release: what was sent before a thread finished is seen by the last look below.
-        self.finished.fetch_add(1, Ordering::AcqRel);
-        let mut waited = 0;
-        while self.finished.load(Ordering::Acquire) < self.stretches * self.case.threads {
-            self.receive(watch);
-            wait_a_turn(&mut waited);
-        }
-        self.receive(watch);
-    }
-
-    fn send(&mut self, watch: &mut impl Watch, mut item: C::Item) {
-        let mut waited = 0;
-        while let Err(PushError::Full(back)) = self.sender.push(item) {
-            item = back;
-            // The next thread may wait for this one to make room.
-            self.receive(watch);
-            wait_a_turn(&mut waited);
-        }
-    }
-
-    fn receive(&mut self, watch: &mut impl Watch) {
-        while let Ok(mut item) = self.receiver.pop() {
-            black_box(C::read(&mut item));
-            watch.release(|| self.cargo.release(item));
-        }
-    }
+/// A thread of a contender: acquires, touches and releases objects, and holds a burst of them.
+struct Hand<T: Payload, C: Contender<T>, W> {
+    contender: C,
+    held: Vec<C::Handle>,
+    watch: W,
+    case: Case,
 }
 
-/// One turn of a sender: a burst for each receiver.
-#[inline(never)]
-fn send<C: Cargo>(
-    cargo: &mut C,
-    held: &mut Vec<C::Item>,
-    queues: &mut [Producer<C::Item>],
-    watch: &mut impl Watch,
-    (burst, work): (usize, u64),
-    turn: usize,
-) {
-    let cargo = black_box(cargo);
-    for queue in queues {
-        acquire_burst(cargo, held, watch, burst, turn);
-        consume(work);
-        for mut item in held.drain(..) {
-            let mut waited = 0;
-            while let Err(PushError::Full(back)) = queue.push(item) {
-                item = back;
-                wait_a_turn(&mut waited);
-            }
+impl<T: Payload, C: Contender<T>, W: Watch> Hand<T, C, W> {
+    fn new(case: Case, contender: C, watch: W) -> Self {
+        Hand {
+            contender,
+            held: Vec::with_capacity(case.burst),
+            watch,
+            case,
         }
     }
-}
 
-/// The loop of a receiver.
-#[inline(never)]
-fn receive<C: Cargo>(
-    cargo: &mut C,
-    queue: &mut Consumer<C::Item>,
-    watch: &mut impl Watch,
-    (burst, work): (usize, u64),
-    turns: usize,
-) {
-    let cargo = black_box(cargo);
-    for _ in 0..turns {
-        for _ in 0..burst {
-            let mut waited = 0;
-            let mut item = loop {
-                match queue.pop() {
-                    Ok(item) => break item,
-                    Err(_) => wait_a_turn(&mut waited),
-                }
+    fn watches(&self) -> bool {
+        W::LOOKS
+    }
+
+    /// Acquires and touches a burst, and works.
+    #[inline(always)]
+    fn burst(&mut self, turn: usize) {
+        for _ in 0..self.case.burst {
+            let contender = &mut self.contender;
+            let touched = |mut handle| {
+                // SAFETY: the object of a handle is valid for writes, and exists if it owns something.
+                unsafe { touch(C::object(&mut handle), turn as u64) };
+                handle
             };
-            black_box(C::read(&mut item));
-            watch.release(|| cargo.release(item));
+            self.held.push(if T::OWNS {
+                // The buffers are part of what is asked for.
+                self.watch.acquire(|| touched(contender.acquire()))
+            } else {
+                touched(self.watch.acquire(|| contender.acquire()))
+            });
         }
-        consume(work);
+        consume(self.case.work);
+    }
+
+    #[inline(always)]
+    fn release(&mut self, handle: C::Handle) {
+        self.watch.release(|| self.contender.release(handle));
+    }
+
+    /// Reads and releases an object that another thread sent.
+    #[inline(always)]
+    fn finish(&mut self, mut handle: C::Handle) {
+        // SAFETY: the object of a handle is valid, and was touched by the sender.
+        black_box(unsafe { T::read(C::object(&mut handle)) });
+        self.release(handle);
+    }
+
+    /// Releases every object itself.
+    #[inline(never)]
+    fn keep(&mut self, turns: usize) {
+        let this = black_box(self);
+        for turn in 0..turns {
+            this.burst(turn);
+            while let Some(handle) = this.held.pop() {
+                this.release(handle);
+            }
+        }
+        this.watch.report();
+    }
+
+    /// Sends a burst to each receiver in a turn.
+    #[inline(never)]
+    fn send(&mut self, queues: &mut [Producer<C::Handle>], turns: usize) {
+        let this = black_box(self);
+        for turn in 0..turns {
+            for queue in &mut *queues {
+                this.burst(turn);
+                for handle in this.held.drain(..) {
+                    push(queue, handle, || ());
+                }
+            }
+        }
+        this.watch.report();
+    }
+
+    /// Releases the bursts that a sender sends.
+    #[inline(never)]
+    fn receive(&mut self, queue: &mut Consumer<C::Handle>, turns: usize) {
+        let this = black_box(self);
+        for _ in 0..turns {
+            for _ in 0..this.case.burst {
+                let mut waited = 0;
+                let handle = loop {
+                    match queue.pop() {
+                        Ok(handle) => break handle,
+                        Err(_) => wait_a_turn(&mut waited),
+                    }
+                };
+                this.finish(handle);
+            }
+            consume(this.case.work);
+        }
+        this.watch.report();
+    }
+
+    /// Releases most objects, sends the others to the next thread, and releases those that come.
+    #[inline(never)]
+    fn share(&mut self, ways: &mut Ways<C::Handle>, turns: usize) {
+        let this = black_box(self);
+        for turn in 0..turns {
+            this.burst(turn);
+            while let Some(handle) = this.held.pop() {
+                ways.credit += this.case.remote;
+                if ways.credit < 100 {
+                    this.release(handle);
+                    continue;
+                }
+                ways.credit -= 100;
+                // The next thread may wait for this one to make room.
+                push(&mut ways.sender, handle, || this.drain(&mut ways.receiver));
+            }
+            this.drain(&mut ways.receiver);
+        }
+        // The thread before may still send, and wait for room.
+        ways.stretches += 1;
+        // Acquire and release: what was sent before a thread finished is seen by the last look below.
+        ways.finished.fetch_add(1, Ordering::AcqRel);
+        let mut waited = 0;
+        while ways.finished.load(Ordering::Acquire) < ways.stretches * this.case.threads {
+            this.drain(&mut ways.receiver);
+            wait_a_turn(&mut waited);
+        }
+        this.drain(&mut ways.receiver);
+        this.watch.report();
+    }
+
+    fn drain(&mut self, queue: &mut Consumer<C::Handle>) {
+        while let Ok(handle) = queue.pop() {
+            self.finish(handle);
+        }
+    }
+}
+
+/// Sends through a queue; does something else while it is full.
+#[inline(always)]
+fn push<H>(queue: &mut Producer<H>, mut handle: H, mut meanwhile: impl FnMut()) {
+    let mut waited = 0;
+    while let Err(PushError::Full(back)) = queue.push(handle) {
+        handle = back;
+        meanwhile();
+        wait_a_turn(&mut waited);
     }
 }

@@ -1,14 +1,15 @@
-//! Many sides, measured by turns. A round is a slice of each, in an order that rotates, so that
-//! whatever else the machine does meets all; figures are medians over rounds, and ratios are taken
-//! within them.
+//! Many contenders, measured by turns. A round is a slice of each, in an order that rotates, so that
+//! disturbances from outside meet all; figures are medians over rounds, and ratios are taken within
+//! them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pool_bench::duel::{Side, Spread};
 
 use crate::case::{Case, Entrant, Kind, Plan};
-use crate::lane::{Shared, SharedPool, side};
-use crate::results::{AtBatchSize, AtThreads, Figure};
+use crate::lane::{Crew, Shared, crew};
+use crate::results::Figure;
+use crate::watch::{Budget, Unwatched};
 
 /// Time that a slice of one side takes, about.
 const SLICE: Duration = Duration::from_millis(2);
@@ -19,94 +20,118 @@ const ROUNDS: usize = 5;
 /// Objects of each lane over which visits to the depot are counted.
 const OBJECTS: usize = 20_000;
 
-/// What a side took in the rounds: nanoseconds an object, and whether it was disturbed.
-#[derive(Default)]
-struct Taken(Vec<(f64, bool)>);
+/// The rounds of a side: nanoseconds an object, and whether it was disturbed.
+type Taken = Vec<(f64, bool)>;
 
-impl Taken {
-    /// The figures that count, and how many do not: the disturbed ones, if enough others are there.
-    fn figures(&self) -> (Vec<f64>, usize) {
-        let quiet = self.0.iter().filter(|(_, disturbed)| !disturbed);
-        let quiet: Vec<_> = quiet.map(|(nanos, _)| *nanos).collect();
-        if quiet.len() >= ROUNDS {
-            let left_out = self.0.len() - quiet.len();
-            (quiet, left_out)
-        } else {
-            (self.0.iter().map(|(nanos, _)| *nanos).collect(), 0)
-        }
-    }
-
-    fn spread(&self) -> Spread {
-        Spread::of(&mut self.figures().0)
-    }
-
-    /// The ratio to another, round by round: those in which both were undisturbed, if they are enough.
-    fn over(&self, other: &Taken) -> Spread {
-        let pairs = || self.0.iter().zip(&other.0);
-        let quiet = pairs().filter(|(ours, theirs)| !ours.1 && !theirs.1);
-        let ratio = |(ours, theirs): (&(f64, bool), &(f64, bool))| ours.0 / theirs.0;
-        let mut ratios: Vec<_> = quiet.map(ratio).collect();
-        if ratios.len() < ROUNDS {
-            ratios = pairs().map(ratio).collect();
-        }
-        Spread::of(&mut ratios)
-    }
+/// A contender with its rounds.
+struct Competitor {
+    entrant: Entrant,
+    side: Side,
+    shared: Shared,
+    taken: Taken,
 }
 
-/// Measures `sides` by turns for about `time`. `progress` is told the share of it that is over.
-fn contest(sides: &mut [Side], time: Duration, progress: &dyn Fn(f64)) -> Vec<Taken> {
-    let start = Instant::now();
-    let turns: Vec<_> = sides.iter_mut().map(|side| side.calibrate(SLICE)).collect();
-    let mut taken: Vec<_> = sides.iter().map(|_| Taken::default()).collect();
-    let mut round = 0;
-    while round < ROUNDS || start.elapsed() < time {
-        for place in 0..sides.len() {
-            let at = (place + round) % sides.len();
-            taken[at].0.push(sides[at].slice(turns[at]));
+/// Measures contenders in a case by turns, for a share of the time.
+fn contest(case: Case, entrants: &[Entrant], budget: &Budget, share: f64) -> Vec<Competitor> {
+    let competitor = |&entrant: &Entrant| {
+        let Crew { work, shared } = crew(case, entrant, &Unwatched);
+        let side = Side::working(case.threads, case.objects_a_turn(), work);
+        let side = if case.crosses() {
+            side.in_lockstep()
+        } else {
+            side
+        };
+        Competitor {
+            entrant,
+            side,
+            shared,
+            taken: Taken::new(),
         }
-        round += 1;
-        progress((start.elapsed().as_secs_f64() / time.as_secs_f64()).min(1.0));
+    };
+    let mut all: Vec<_> = entrants.iter().map(competitor).collect();
+    let turns: Vec<_> = all
+        .iter_mut()
+        .map(|one| one.side.calibrate(SLICE))
+        .collect();
+    for round in budget.rounds(share, ROUNDS) {
+        for place in 0..all.len() {
+            let at = (place + round) % all.len();
+            let slice = all[at].side.slice(turns[at]);
+            all[at].taken.push(slice);
+        }
     }
-    taken
+    all
+}
+
+/// The undisturbed numbers, if they are enough, otherwise all; and how many were left out.
+fn quiet(numbers: impl Iterator<Item = (f64, bool)> + Clone) -> (Vec<f64>, usize) {
+    let of = |(number, _)| number;
+    let quiet: Vec<_> = numbers
+        .clone()
+        .filter(|(_, disturbed)| !disturbed)
+        .map(of)
+        .collect();
+    if quiet.len() < ROUNDS {
+        return (numbers.map(of).collect(), 0);
+    }
+    let left_out = numbers.count() - quiet.len();
+    (quiet, left_out)
+}
+
+/// The ratio of each round, disturbed if one of both was.
+fn ratios(ours: &Taken, other: &Taken) -> impl Iterator<Item = (f64, bool)> + Clone {
+    let pairs = ours.iter().zip(other);
+    pairs.map(|(ours, other)| (ours.0 / other.0, ours.1 || other.1))
+}
+
+/// The summary of each competitor.
+fn summaries(case: Case, all: &[Competitor]) -> Vec<Figure> {
+    let plain = all.iter().find(|one| one.entrant.kind == Kind::Box);
+    let plain = &plain
+        .expect("the control without a pool is always there")
+        .taken;
+    let figure = |one: &Competitor| {
+        let (mut nanos, left_out) = quiet(one.taken.iter().copied());
+        let ns = Spread::of(&mut nanos);
+        Figure {
+            entrant: one.entrant,
+            threads: case.threads,
+            ns,
+            over_box: Spread::of(&mut quiet(ratios(&one.taken, plain)).0),
+            millions_a_second: case.millions_a_second(ns.median),
+            rounds: nanos.len(),
+            left_out,
+            exchanges: None,
+        }
+    };
+    all.iter().map(figure).collect()
 }
 
 /// Every contender in the case, and the batched pool with every batch size: one contest, so that each
-/// has one figure, which all that is said and drawn of it rests on.
-pub(crate) fn figures(
-    plan: &Plan,
-    time: Duration,
-    progress: &dyn Fn(f64),
-) -> (Vec<Figure>, Vec<AtBatchSize>) {
-    let mut all = plan.entrants.clone();
-    let ladder = plan.batch_sizes.iter().copied().map(Entrant::batched);
-    all.extend(ladder.filter(|entrant| !plan.entrants.contains(entrant)));
-    let (mut sides, pools) = sides(plan.case, &all);
-    let taken = contest(&mut sides, time, progress);
-    let at = |entrant: Entrant| all.iter().position(|&other| other == entrant);
-    let plain = at(Entrant::of(Kind::Box));
-    let plain = &taken[plain.expect("the control without a pool is always there")];
-    let figure = |(&entrant, side): (&Entrant, &Taken)| {
-        let (mut figures, left_out) = side.figures();
-        let rounds = figures.len();
-        let ns = Spread::of(&mut figures);
+/// has one figure.
+pub(crate) fn figures(plan: &Plan, budget: &Budget, share: f64) -> (Vec<Figure>, Vec<Figure>) {
+    let mut entrants = plan.entrants.clone();
+    let ladder: Vec<_> = plan
+        .batch_sizes
+        .iter()
+        .copied()
+        .map(Entrant::batched)
+        .collect();
+    entrants.extend(
+        ladder
+            .iter()
+            .filter(|entrant| !plan.entrants.contains(entrant)),
+    );
+    let mut all = contest(plan.case, &entrants, budget, share);
+    let mut figures = summaries(plan.case, &all);
+    let batches = ladder.iter().map(|&entrant| {
+        let at = entrants
+            .iter()
+            .position(|&other| other == entrant)
+            .expect("it took part");
         Figure {
-            entrant,
-            ns,
-            over_box: side.over(plain),
-            millions_a_second: plan.case.millions_a_second(ns.median),
-            rounds,
-            left_out,
-        }
-    };
-    let mut figures: Vec<_> = all.iter().zip(&taken).map(figure).collect();
-    let batches = plan.batch_sizes.iter().map(|&batch_size| {
-        let at = at(Entrant::batched(batch_size)).expect("it took part");
-        let pool = pools[at].as_deref().expect("threads share the pool");
-        AtBatchSize {
-            batch_size,
-            ns: figures[at].ns,
-            over_box: figures[at].over_box,
-            exchanges: exchanges(plan.case, &mut sides[at], pool),
+            exchanges: exchanges(plan.case, &mut all[at]),
+            ..figures[at].clone()
         }
     });
     let batches = batches.collect();
@@ -114,55 +139,44 @@ pub(crate) fn figures(
     (figures, batches)
 }
 
-/// One contender of each kind with every number of threads; with the case's own, its figure.
+/// A contender of each kind with every number of threads; with the case's own, its known figure.
 pub(crate) fn at_threads(
     plan: &Plan,
-    figures: &[Figure],
-    time: Duration,
-    progress: &dyn Fn(f64),
-) -> Vec<AtThreads> {
+    known: &[Figure],
+    budget: &Budget,
+    share: f64,
+) -> Vec<Figure> {
     let entrants = plan.one_of_each();
-    let others = plan.threads.iter().filter(|&&n| n != plan.case.threads);
-    let steps = others.count().max(1);
-    let (mut points, mut step) = (Vec::new(), 0_usize);
-    for &threads in &plan.threads {
-        let case = plan.case.with_threads(threads);
-        let spreads: Vec<Spread> = if threads == plan.case.threads {
-            let known = |entrant: &Entrant| figures.iter().find(|own| own.entrant == *entrant);
-            let known = entrants.iter().map(known);
-            known.map(|own| own.expect("it took part").ns).collect()
-        } else {
-            let (mut sides, _) = sides(case, &entrants);
-            let taken = contest(&mut sides, time / steps as u32, &|share| {
-                progress((step as f64 + share) / steps as f64);
-            });
-            step += 1;
-            taken.iter().map(Taken::spread).collect()
-        };
-        for (&entrant, ns) in entrants.iter().zip(spreads) {
-            points.push(AtThreads {
-                threads,
-                entrant,
-                ns,
-                millions_a_second: case.millions_a_second(ns.median),
-            });
+    let others = plan
+        .threads
+        .iter()
+        .filter(|&&threads| threads != plan.case.threads)
+        .count();
+    let at = |&threads: &usize| {
+        if threads == plan.case.threads {
+            let own = known
+                .iter()
+                .filter(|figure| entrants.contains(&figure.entrant));
+            return own.cloned().collect();
         }
-    }
-    points
+        let case = plan.case.with_threads(threads);
+        summaries(
+            case,
+            &contest(case, &entrants, budget, share / others as f64),
+        )
+    };
+    plan.threads.iter().flat_map(at).collect()
 }
 
-/// Visits to the depot, per thousand objects.
-fn exchanges(case: Case, side: &mut Side, pool: &dyn SharedPool) -> f64 {
+/// Visits to the depot, per 1,000 objects.
+fn exchanges(case: Case, one: &mut Competitor) -> Option<f64> {
+    let pool = one.shared.as_deref()?;
     let turns = OBJECTS.div_ceil(case.objects_a_turn());
     let before = pool.stats().exchanges;
-    side.slice(turns);
+    one.side.slice(turns);
     let visits = pool.stats().exchanges - before;
     let objects = turns * case.objects_a_turn() * case.lanes();
-    visits as f64 * 1000.0 / objects as f64
-}
-
-fn sides(case: Case, entrants: &[Entrant]) -> (Vec<Side>, Vec<Shared>) {
-    entrants.iter().map(|&entrant| side(case, entrant)).unzip()
+    Some(visits as f64 * 1000.0 / objects as f64)
 }
 
 #[cfg(test)]
@@ -171,18 +185,18 @@ mod tests {
 
     #[test]
     fn disturbed_rounds_count_only_where_there_are_too_few_others() {
-        let quiet = (1..=5).map(|nanos| (f64::from(nanos), false));
-        let taken = Taken(quiet.chain([(100.0, true)]).collect());
-        assert_eq!(taken.figures(), (vec![1.0, 2.0, 3.0, 4.0, 5.0], 1));
-        let few = Taken(vec![(1.0, false), (9.0, true)]);
-        assert_eq!(few.figures(), (vec![1.0, 9.0], 0));
+        let five = (1..=5).map(|nanos| (f64::from(nanos), false));
+        let disturbed = five.chain([(100.0, true)]);
+        assert_eq!(quiet(disturbed), (vec![1.0, 2.0, 3.0, 4.0, 5.0], 1));
+        let few = [(1.0, false), (9.0, true)];
+        assert_eq!(quiet(few.into_iter()), (vec![1.0, 9.0], 0));
     }
 
     #[test]
     fn ratios_are_taken_round_by_round() {
-        let ours = Taken(vec![(1.0, false), (20.0, true), (3.0, false)]);
-        let other = Taken(vec![(2.0, false), (10.0, true), (6.0, false)]);
-        let ratio = ours.over(&other);
-        assert_eq!((ratio.lower, ratio.median, ratio.upper), (0.5, 0.5, 1.25));
+        let ours = vec![(1.0, false), (20.0, true), (3.0, false)];
+        let other = vec![(2.0, false), (10.0, false), (6.0, false)];
+        let ratios: Vec<_> = ratios(&ours, &other).collect();
+        assert_eq!(ratios, [(0.5, false), (2.0, true), (0.5, false)]);
     }
 }

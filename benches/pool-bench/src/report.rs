@@ -1,445 +1,313 @@
 //! The page: everything in one file, with charts and their tables, for light and dark. It loads
-//! nothing and runs no script. Called by `main`.
+//! nothing and runs no script. This module says what is on it, section by section; the template
+//! says how that is written as HTML. Called by `main`.
 
-use crate::advice::Verdict;
+use askama::Template;
+use strum::{EnumMessage, VariantArray};
+
 use crate::case::Kind;
-use crate::chart::{
-    Line, Lines, Pair, Pairs, Scale, Whose, cost_against_threads, escaped, style,
-    throughput_against_threads,
-};
+use crate::chart::{Line, Lines, against_threads, style};
 use crate::results::{Operation, Percentiles, Place, Results, Series};
 use crate::table::{self, Table};
-use crate::words::{nanos, round_nanos};
+use crate::words::nanos;
 
-/// Every kind, in the order of the charts.
-const KINDS: [Kind; 8] = [
-    Kind::Batched,
-    Kind::Mutex,
-    Kind::Queue,
-    Kind::Heap,
-    Kind::Unsync,
-    Kind::Box,
-    Kind::Vec,
-    Kind::Words,
-];
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    results: &'a Results,
+    style: String,
+    verdict: &'a str,
+    reasons: &'a [String],
+    kinds: Vec<(&'static str, &'static str)>,
+    sections: Vec<(&'static str, Vec<Part>)>,
+    reading: String,
+}
+
+/// A part of a section.
+enum Part {
+    Text(Vec<String>),
+    /// A chart, and its caption.
+    Picture(Lines, &'static str),
+    Shown(Table),
+    /// A table that the reader has to open.
+    Folded(Table),
+}
+
+impl Part {
+    fn is_empty(&self) -> bool {
+        match self {
+            Part::Text(paragraphs) => paragraphs.is_empty(),
+            Part::Picture(chart, _) => chart.lines.iter().all(|line| line.dashed),
+            Part::Shown(table) | Part::Folded(table) => table.rows.is_empty(),
+        }
+    }
+}
 
 /// The page.
 pub(crate) fn html(results: &Results) -> String {
-    let title = escaped(&format!("pool-bench: {}", results.case));
-    let body = [
-        head(results),
-        advice(results),
-        case(results),
-        against_threads(results),
-        against_batch_size(results),
-        tail(results),
-        cold_and_warm(results),
-        method(results),
-    ]
-    .concat();
-    let style = style() + include_str!("report.css");
-    format!(
-        r#"<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-{body}</main>
-</body>
-</html>
-"#
-    )
-}
-
-fn head(results: &Results) -> String {
-    let mut head = format!(
-        "<header>\n<h1>pool-bench</h1>\n<p class=\"lead\">{}</p>\n<p class=\"fine\">{}<br><code>{}</code></p>\n",
-        escaped(&results.case.to_string()),
-        escaped(&format!(
-            "{}; on {}",
-            results.circumstances, results.allocator
-        )),
-        escaped(&results.command),
-    );
-    for warning in results.warnings() {
-        head += &format!("<p class=\"warning\">{}</p>\n", escaped(warning));
-    }
-    head + "</header>\n"
-}
-
-fn advice(results: &Results) -> String {
-    let verdict = match results.advice.verdict {
-        Verdict::UsePool => "A pool pays here",
-        Verdict::AllocatePlainly => "A pool does not pay here",
-        Verdict::MeasureAgain => "The rounds disagree",
-        Verdict::NothingToCompare => "Nothing to compare",
-    };
-    let mut section = format!("<section class=\"advice\">\n<h2>{verdict}</h2>\n");
-    if let Some(code) = &results.advice.code {
-        section += &format!("<pre><code>{}</code></pre>\n", escaped(code));
-    }
-    section + &paragraphs(&results.advice.text) + "</section>\n"
-}
-
-fn paragraphs(text: &[String]) -> String {
-    let paragraph = |text: &String| format!("<p>{}</p>\n", escaped(text));
-    text.iter().map(paragraph).collect()
-}
-
-fn case(results: &Results) -> String {
-    let mut section = open("The case");
-    section += &shown(&table::figures(results));
-    section += "<dl>\n";
-    let mut kinds: Vec<Kind> = results
+    let mut kinds: Vec<_> = results
         .figures
         .iter()
         .map(|figure| figure.entrant.kind)
         .collect();
     kinds.dedup();
-    for kind in kinds {
-        section += &format!(
-            "<dt style=\"color: var(--{name})\">{name}</dt><dd>{}</dd>\n",
-            escaped(kind.meaning()),
-            name = kind.name(),
-        );
+    let meaning = |kind: Kind| (kind.name(), kind.get_documentation().unwrap_or_default());
+    let mut sections = sections(results);
+    for (_, parts) in &mut sections {
+        parts.retain(|part| !part.is_empty());
     }
-    section + "</dl>\n</section>\n"
+    sections.retain(|(_, parts)| !parts.is_empty());
+    let (verdict, reasons) = results
+        .advice
+        .text
+        .split_first()
+        .expect("there is always a verdict");
+    let page = Page {
+        results,
+        style: style() + include_str!("../templates/report.css"),
+        verdict,
+        reasons,
+        kinds: kinds.into_iter().map(meaning).collect(),
+        sections,
+        reading: nanos(results.latency.reading_ns),
+    };
+    page.render().expect("a String takes whatever is written")
 }
 
-fn against_threads(results: &Results) -> String {
-    if results.threads.is_empty() {
-        return String::new();
-    }
-    open("Throughput against threads")
-        + &figure(&throughput_against_threads(results, &KINDS).svg(), "")
-        + &figure(
-            &cost_against_threads(results, &KINDS).svg(),
-            "The same as time: what an object costs each lane. Threads beyond the cores take turns, so \
-             there a lane's time grows with their number whatever it does.",
-        )
-        + &folded(&table::threads(results))
-        + "</section>\n"
+fn sections(results: &Results) -> Vec<(&'static str, Vec<Part>)> {
+    use Part::{Folded, Picture, Shown, Text};
+    use Place::{Crowded, Housekeeping, Steady};
+
+    let kinds = Kind::VARIANTS;
+    let folded = |title, places: &[Place]| Folded(table::latency(results, title, places));
+    let events = |title, place| Shown(table::events(results, title, place));
+    vec![
+        (
+            "Throughput against threads",
+            vec![
+                Picture(against_threads(results, kinds, true), ""),
+                Picture(
+                    against_threads(results, kinds, false),
+                    "The same as time: what an object costs each lane. Threads beyond the cores take \
+                     turns, so that a lane's time grows with their number, with any pool.",
+                ),
+                Folded(table::threads(results)),
+            ],
+        ),
+        (
+            "Cost against batch size",
+            vec![
+                Picture(
+                    against_batch_size(results),
+                    "Dashed: contenders without batches, as measured in the case.",
+                ),
+                Folded(table::batches(results)),
+            ],
+        ),
+        (
+            "Single operations, to the slowest",
+            vec![
+                Text(results.spikes[..1].to_vec()),
+                Picture(
+                    acquires(results, Steady),
+                    "Acquires in a warm loop. The clock alone is the floor: no contender can be below.",
+                ),
+                events("Events meanwhile in the warm loops", Steady),
+                folded("Warm loops", &[Steady]),
+                Picture(
+                    beside_housekeeping(results),
+                    "Acquires in a warm loop while another thread calls reserve and trim every 200 µs \
+                     (beside the box it only wakes up); dashed, without that thread.",
+                ),
+                events("Events meanwhile", Housekeeping),
+                folded("Beside a housekeeping thread", &[Housekeeping]),
+                Picture(
+                    rare(results),
+                    "The batched pool where an operation has more to do than a hit.",
+                ),
+                folded("Where an operation has more to do", &Place::RARE),
+                Picture(
+                    acquires(results, Crowded),
+                    "Acquires with threads twice the cores, or as many as the case has.",
+                ),
+                folded("Threads twice the cores", &[Crowded]),
+            ],
+        ),
+        (
+            "What the spikes are made of",
+            vec![Text(results.spikes[1..].to_vec())],
+        ),
+        (
+            "Cold against warm",
+            vec![
+                Picture(
+                    cold_and_warm(results),
+                    "The same burst twice: from a pool without an object, and again.",
+                ),
+                Folded(table::growth(results)),
+            ],
+        ),
+    ]
 }
 
-fn against_batch_size(results: &Results) -> String {
-    if results.batches.is_empty() {
-        return String::new();
-    }
-    let mut lines = vec![Line {
-        name: "batched".to_owned(),
-        whose: Whose::Of(Kind::Batched),
-        heights: results
-            .batches
-            .iter()
-            .map(|point| Some(point.ns.median))
-            .collect(),
-        dashed: false,
-    }];
-    for kind in [Kind::Mutex, Kind::Queue, Kind::Box, Kind::Vec, Kind::Words] {
-        if let Some(figure) = results
-            .figures
-            .iter()
-            .find(|figure| figure.entrant.kind == kind)
-        {
-            lines.push(Line {
-                name: figure.entrant.to_string(),
-                whose: Whose::Of(kind),
-                heights: vec![Some(figure.ns.median); results.batches.len()],
-                dashed: true,
-            });
-        }
-    }
-    let chart = Lines {
-        title: format!("Nanoseconds an object against batch size: {}", results.case),
-        places: results
-            .batches
-            .iter()
-            .map(|point| point.batch_size.to_string())
-            .collect(),
-        across: "batch size",
+/// A chart of nanoseconds.
+fn chart(
+    title: String,
+    across: &'static str,
+    places: impl IntoIterator<Item: ToString>,
+    lines: Vec<Line>,
+) -> Lines {
+    Lines {
+        title,
+        places: places.into_iter().map(|place| place.to_string()).collect(),
+        across,
         up: "an object",
-        unit: round_nanos,
-        scale: Scale::Powers,
+        millions: false,
         lines,
         beyond: None,
+    }
+}
+
+fn against_batch_size(results: &Results) -> Lines {
+    let points = &results.batches;
+    let mut lines = vec![Line {
+        name: "batched".to_owned(),
+        look: "batched",
+        heights: points.iter().map(|point| Some(point.ns.median)).collect(),
+        dashed: points.is_empty(),
+    }];
+    let others = [Kind::Mutex, Kind::Queue, Kind::Box, Kind::Vec, Kind::Words];
+    for figure in others.into_iter().filter_map(|kind| results.figure(kind)) {
+        lines.push(Line {
+            name: figure.entrant.to_string(),
+            look: figure.entrant.kind.name(),
+            heights: vec![Some(figure.ns.median); points.len()],
+            dashed: true,
+        });
+    }
+    let title = format!("Nanoseconds an object against batch size: {}", results.case);
+    let places = points.iter().filter_map(|point| point.entrant.batch_size);
+    chart(title, "batch size", places, lines)
+}
+
+fn cold_and_warm(results: &Results) -> Lines {
+    let lines = results.growth.iter().map(|growth| Line {
+        name: growth.entrant.to_string(),
+        look: growth.entrant.kind.name(),
+        heights: vec![Some(growth.cold_ns.median), Some(growth.warm_ns.median)],
+        dashed: false,
+    });
+    let title = table::growth(results).title;
+    chart(
+        title,
+        "",
+        ["the first burst", "the second"],
+        lines.collect(),
+    )
+}
+
+/// A line for each series that is chosen, and the clock's.
+fn percentiles<'a>(
+    results: &'a Results,
+    title: &str,
+    line: impl FnMut(&'a Series) -> Option<Line>,
+) -> Lines {
+    let clock = Line {
+        name: "the clock alone".to_owned(),
+        look: "clock",
+        heights: heights(&results.latency.clock),
+        dashed: true,
     };
-    open("Cost against batch size")
-        + &figure(
-            &chart.svg(),
-            "Dashed: those that have no batches, as measured in the case.",
-        )
-        + &folded(&table::batches(results))
-        + "</section>\n"
-}
-
-fn tail(results: &Results) -> String {
-    let latency = &results.latency;
-    let mut section = open("Single operations, to the slowest");
-    section += &paragraphs(&results.spikes[..1.min(results.spikes.len())]);
-    let warm = of_places(results, &[Place::Steady], Operation::Acquire, Series::short);
-    section += &figure(
-        &percentile_chart(results, "Acquires in a warm loop", warm).svg(),
-        "Acquires in a warm loop. The clock alone is the floor: what no contender can be below.",
-    );
-    let events = "What happened meanwhile in the warm loops";
-    section += &shown(&table::events(latency, events, Place::Steady));
-    section += &folded(&table::latency(latency, "Warm loops", &[Place::Steady]));
-    section += &housekeeping(results);
-    let places = [
-        Place::Exchange,
-        Place::Growth,
-        Place::Revocation,
-        Place::Exhausted,
-    ];
-    let mut special = Vec::new();
-    for series in &latency.series {
-        let ours = series.entrant.kind == Kind::Batched;
-        if ours && (places.contains(&series.place) || is_warm_acquire(series)) {
-            special.push(line(series, series.long()));
-        }
-    }
-    if !special.is_empty() {
-        section += &figure(
-            &percentile_chart(
-                results,
-                "The batched pool where an operation has more to do",
-                special,
-            )
-            .svg(),
-            "The batched pool where an operation has more to do than a hit.",
-        );
-    }
-    section += &folded(&table::latency(
-        latency,
-        "Where an operation has more to do",
-        &places,
-    ));
-    let crowded = of_places(
-        results,
-        &[Place::Crowded],
-        Operation::Acquire,
-        Series::short,
-    );
-    if !crowded.is_empty() {
-        section += &figure(
-            &percentile_chart(results, "Acquires with threads twice the cores", crowded).svg(),
-            "Acquires with threads twice the cores, or as many as the case has.",
-        );
-        section += &folded(&table::latency(
-            latency,
-            "Threads twice the cores",
-            &[Place::Crowded],
-        ));
-    }
-    section += "<h3>What the spikes are made of</h3>\n";
-    section += &paragraphs(results.spikes.get(1..).unwrap_or_default());
-    section + "</section>\n"
-}
-
-/// The warm loop beside a thread that keeps house, and without.
-fn housekeeping(results: &Results) -> String {
-    let kinds = [Kind::Batched, Kind::Mutex, Kind::Queue, Kind::Box];
-    let mut lines = Vec::new();
-    for series in &results.latency.series {
-        let alone = match series.place {
-            Place::Housekeeping => "",
-            Place::Steady => ", alone",
-            _ => continue,
-        };
-        if series.operation == Operation::Acquire && kinds.contains(&series.entrant.kind) {
-            lines.push(Line {
-                dashed: series.place == Place::Steady,
-                ..line(series, format!("{}{alone}", series.entrant))
-            });
-        }
-    }
-    let title = "Acquires beside a thread that reserves and trims every 200 µs";
-    let latency = &results.latency;
-    figure(
-        &percentile_chart(results, title, lines).svg(),
-        "Acquires in a warm loop while another thread calls reserve and trim every 200 µs (beside the box it only \
-         wakes up); dashed, without that thread.",
-    ) + &shown(&table::events(
-        latency,
-        "What happened meanwhile",
-        Place::Housekeeping,
-    )) + &folded(&table::latency(
-        latency,
-        "Beside a housekeeping thread",
-        &[Place::Housekeeping],
-    ))
-}
-
-fn is_warm_acquire(series: &Series) -> bool {
-    series.place == Place::Steady && series.operation == Operation::Acquire
-}
-
-impl Series {
-    fn short(&self) -> String {
-        self.entrant.to_string()
-    }
-
-    /// The place and the operation.
-    fn long(&self) -> String {
-        let operation = self.operation.name();
-        match self.place {
-            Place::Steady => format!("{operation}, warm"),
-            Place::Housekeeping => format!("{operation}, kept"),
-            Place::Crowded => format!("{operation}, crowded"),
-            Place::Exchange => format!("{operation}, exchange"),
-            Place::Growth => format!("{operation}, growth"),
-            Place::Revocation if self.operation == Operation::Trim => "trim".to_owned(),
-            Place::Revocation => format!("{operation}, revoked"),
-            Place::Exhausted => "refusal".to_owned(),
-        }
+    let lines = results
+        .latency
+        .series
+        .iter()
+        .filter_map(line)
+        .chain([clock])
+        .collect();
+    let across = "share of operations that took no longer";
+    let title = format!("{title}: {}", results.case);
+    Lines {
+        up: "an operation",
+        ..chart(title, across, Percentiles::NAMES, lines)
     }
 }
 
-fn of_places(
-    results: &Results,
-    places: &[Place],
-    operation: Operation,
-    name: fn(&Series) -> String,
-) -> Vec<Line> {
-    let series = results.latency.series.iter();
-    let wanted =
-        series.filter(|series| places.contains(&series.place) && series.operation == operation);
-    wanted.map(|series| line(series, name(series))).collect()
+fn heights(ns: &Percentiles) -> Vec<Option<f64>> {
+    ns.known()
+        .iter()
+        .map(|time| time.map(|time| time as f64))
+        .collect()
 }
 
 fn line(series: &Series, name: String) -> Line {
+    use Operation::{Acquire, Release, Trim};
+
+    // Where only the batched pool is shown, the looks of other contenders tell operations apart.
+    let look = match (series.place, series.operation) {
+        _ if series.entrant.cooperates => Kind::Unsync,
+        (Place::Exchange, Acquire) => Kind::Queue,
+        (Place::Exchange, _) => Kind::Unsync,
+        (Place::Growth, _) => Kind::Heap,
+        (Place::Revocation, Trim) => Kind::Box,
+        (Place::Revocation, Release) => Kind::Vec,
+        (Place::Revocation, _) => Kind::Mutex,
+        (Place::Exhausted, _) => Kind::Words,
+        _ => series.entrant.kind,
+    };
     Line {
         name,
-        whose: match series.place {
-            // The colour of a contender that is not in such a chart.
-            _ if series.entrant.cooperates => Whose::Of(Kind::Unsync),
-            Place::Steady | Place::Housekeeping | Place::Crowded => Whose::Of(series.entrant.kind),
-            place => Whose::At(place, series.operation),
-        },
+        look: look.name(),
         heights: heights(&series.ns),
         dashed: false,
     }
 }
 
-/// The percentiles as heights, those that are known.
-fn heights(ns: &Percentiles) -> Vec<Option<f64>> {
-    let height = |(_, time): (&str, Option<u64>)| time.map(|time| time as f64);
-    ns.named().into_iter().map(height).collect()
-}
-
-fn percentile_chart(results: &Results, title: &str, mut lines: Vec<Line>) -> Lines {
-    let clock = &results.latency.clock;
-    lines.push(Line {
-        name: "the clock alone".to_owned(),
-        whose: Whose::Clock,
-        heights: heights(clock),
-        dashed: true,
-    });
-    Lines {
-        title: format!("{title}: {}", results.case),
-        places: clock
-            .named()
-            .into_iter()
-            .map(|(name, ..)| name.to_owned())
-            .collect(),
-        across: "share of operations that took no longer",
-        up: "an operation",
-        unit: round_nanos,
-        scale: Scale::Powers,
-        lines,
-        beyond: None,
-    }
-}
-
-fn cold_and_warm(results: &Results) -> String {
-    let table = table::growth(results);
-    let pair = |growth: &crate::results::Growth| Pair {
-        name: growth.entrant.to_string(),
-        whose: Whose::Of(growth.entrant.kind),
-        lengths: [growth.cold_ns.median, growth.warm_ns.median],
-    };
-    let chart = Pairs {
-        title: table.title.clone(),
-        meaning: ["cold", "warm"],
-        pairs: results.growth.iter().map(pair).collect(),
-    };
-    open("Cold against warm")
-        + &figure(&chart.svg(), &table.title)
-        + &folded(&table)
-        + "</section>\n"
-}
-
-fn method(results: &Results) -> String {
-    let mut section = open("How it was measured");
-    for paragraph in [
-        "All contenders take turns, slice by slice of about 2 ms, in an order that rotates; a figure is \
-         the median over the rounds, beside it the quartiles. Ratios are taken within each round. \
-         Threads live as long as the comparison, so what they cache is warm.",
-        "Same-thread figures are time on a core, unless a thread slept; those of threads that wait for \
-         each other are the wall's, without rounds in which one was preempted, if enough others are \
-         left.",
-        "An object is written in its first word when it is acquired, and that word is wiped when it \
-         comes back to a pool. The box control gets memory as it is, neither made nor reset, which \
-         is in its favour; it is measured on the allocator of the program.",
-        "Cold bursts begin with a fresh pool, after the allocator has given free memory back to the \
-         system where it can be told to (glibc). Places where an operation has more to do are set up \
-         one operation at a time, and the pool's counts confirm that it was of the kind named.",
-    ] {
-        section += &format!("<p>{}</p>\n", escaped(paragraph));
-    }
-    let clock = format!(
-        "One reading of the clock takes {}. Each time of a single operation has one in it, and none is \
-         corrected for it.",
-        nanos(results.latency.reading_ns)
-    );
-    section + &format!("<p>{}</p>\n</section>\n", escaped(&clock))
-}
-
-fn open(title: &str) -> String {
-    format!("<section>\n<h2>{}</h2>\n", escaped(title))
-}
-
-fn figure(svg: &str, caption: &str) -> String {
-    let caption = match caption {
-        "" => String::new(),
-        caption => format!("<figcaption>{}</figcaption>\n", escaped(caption)),
-    };
-    format!("<figure>\n{svg}{caption}</figure>\n")
-}
-
-fn shown(table: &Table) -> String {
-    format!("<h3>{}</h3>\n{}", escaped(&table.title), rows(table))
-}
-
-fn folded(table: &Table) -> String {
-    format!(
-        "<details><summary>{}, in figures</summary>\n{}</details>\n",
-        escaped(&table.title),
-        rows(table)
+fn acquires(results: &Results, place: Place) -> Lines {
+    percentiles(
+        results,
+        &format!("Acquires, {place:?}").to_lowercase(),
+        |series| {
+            let chosen = series.place == place && series.operation == Operation::Acquire;
+            chosen.then(|| line(series, series.entrant.to_string()))
+        },
     )
 }
 
-fn rows(table: &Table) -> String {
-    let mut html = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
-    for head in &table.head {
-        html += &format!("<th scope=\"col\">{}</th>", escaped(head));
-    }
-    html += "</tr></thead>\n<tbody>\n";
-    for row in &table.rows {
-        html += "<tr>";
-        for (column, cell) in row.iter().enumerate() {
-            html += &match column {
-                0 => format!("<th scope=\"row\">{}</th>", escaped(cell)),
-                _ => format!("<td>{}</td>", escaped(cell)),
+/// The warm loop beside a thread that keeps house, and without.
+fn beside_housekeeping(results: &Results) -> Lines {
+    let kinds = [Kind::Batched, Kind::Mutex, Kind::Queue, Kind::Box];
+    percentiles(
+        results,
+        "Acquires beside a thread that reserves and trims",
+        |series| {
+            let (alone, dashed) = match series.place {
+                Place::Housekeeping => ("", false),
+                Place::Steady => (", alone", true),
+                _ => return None,
             };
-        }
-        html += "</tr>\n";
-    }
-    html + "</tbody>\n</table></div>\n"
+            let chosen =
+                series.operation == Operation::Acquire && kinds.contains(&series.entrant.kind);
+            let line = |name| Line {
+                dashed,
+                ..line(series, name)
+            };
+            chosen.then(|| line(format!("{}{alone}", series.entrant)))
+        },
+    )
+}
+
+/// The batched pool where an operation has more to do, and its acquire in a warm loop.
+fn rare(results: &Results) -> Lines {
+    percentiles(
+        results,
+        "The batched pool where an operation has more to do",
+        |series| {
+            let warm = series.place == Place::Steady && series.operation == Operation::Acquire;
+            let chosen = series.entrant.kind == Kind::Batched;
+            let chosen = chosen && (warm || Place::RARE.contains(&series.place));
+            let warm = if warm { ", warm" } else { "" };
+            chosen.then(|| line(series, series.what() + warm))
+        },
+    )
 }

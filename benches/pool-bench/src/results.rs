@@ -1,13 +1,15 @@
-//! What a run came to, as plain data: written to results.json, read back by `chart`, and shown by
+//! The results of a run as plain data: written to results.json, read back by `chart`, and shown by
 //! `table` and `report`.
 
 use pool_bench::duel::Spread;
 use pool_bench::report::Circumstances;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::advice::Advice;
 use crate::allocator::Allocator;
 use crate::case::{Case, Entrant, Kind};
+use crate::watch::Times;
 
 /// A run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,23 +24,23 @@ pub(crate) struct Results {
     pub(crate) optimised: bool,
     /// The allocator of the program.
     pub(crate) allocator: Allocator,
-    /// Where and with what.
+    /// The machine, the system and the compiler.
     pub(crate) circumstances: Circumstances,
     /// The user's case.
     pub(crate) case: Case,
-    /// What an object cost each contender in it.
+    /// Each contender in the case.
     pub(crate) figures: Vec<Figure>,
-    /// The same with other numbers of threads.
-    pub(crate) threads: Vec<AtThreads>,
-    /// The same with other batch sizes.
-    pub(crate) batches: Vec<AtBatchSize>,
-    /// How long single operations took.
+    /// A contender of each kind with each number of threads.
+    pub(crate) threads: Vec<Figure>,
+    /// The batched pool with each batch size.
+    pub(crate) batches: Vec<Figure>,
+    /// The times of single operations.
     pub(crate) latency: Latency,
-    /// What the first burst costs, and the next ones.
+    /// The first burst, and the next.
     pub(crate) growth: Vec<Growth>,
-    /// What the tail is made of, in words.
+    /// The sources of the tail, in words.
     pub(crate) spikes: Vec<String>,
-    /// What follows.
+    /// The verdict.
     pub(crate) advice: Advice,
 }
 
@@ -51,13 +53,30 @@ impl Results {
         let said = warnings.into_iter().filter(|(said, _)| *said);
         said.map(|(_, warning)| warning).collect()
     }
+
+    /// The first contender of a kind in the case.
+    pub(crate) fn figure(&self, kind: Kind) -> Option<&Figure> {
+        self.figures
+            .iter()
+            .find(|figure| figure.entrant.kind == kind)
+    }
+
+    /// The numbers of threads, in order.
+    pub(crate) fn thread_counts(&self) -> Vec<usize> {
+        let mut counts: Vec<_> = self.threads.iter().map(|figure| figure.threads).collect();
+        counts.dedup();
+        counts
+    }
 }
 
-/// A contender in the case.
+/// A contender in the case, or in the case with other numbers: the one summary that every table,
+/// picture and sentence rests on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Figure {
-    /// Who.
+    /// The contender.
     pub(crate) entrant: Entrant,
+    /// The number of threads.
+    pub(crate) threads: usize,
     /// Nanoseconds from one object to the next, in each lane: acquire, use, release, and its share of
     /// the work.
     pub(crate) ns: Spread,
@@ -67,41 +86,17 @@ pub(crate) struct Figure {
     pub(crate) millions_a_second: f64,
     /// Rounds that count.
     pub(crate) rounds: usize,
-    /// Rounds that were disturbed and do not.
+    /// Rounds that were disturbed and do not count.
     pub(crate) left_out: usize,
-}
-
-/// A contender with some number of threads.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct AtThreads {
-    /// How many.
-    pub(crate) threads: usize,
-    /// Who.
-    pub(crate) entrant: Entrant,
-    /// As in [`Figure`].
-    pub(crate) ns: Spread,
-    /// As in [`Figure`].
-    pub(crate) millions_a_second: f64,
-}
-
-/// The batched pool with some batch size.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct AtBatchSize {
-    /// Which.
-    pub(crate) batch_size: usize,
-    /// As in [`Figure`].
-    pub(crate) ns: Spread,
-    /// As in [`Figure`].
-    pub(crate) over_box: Spread,
-    /// Visits to the depot, per thousand objects.
-    pub(crate) exchanges: f64,
+    /// Visits to the depot per 1,000 objects, where batch sizes are compared.
+    pub(crate) exchanges: Option<f64>,
 }
 
 /// Times of single operations.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Latency {
-    /// Two readings of the clock with nothing between: what the clock and the machine put into every
-    /// other time here.
+    /// Two readings of the clock with nothing between: the part of every other time here that the
+    /// clock and the machine add.
     pub(crate) clock: Percentiles,
     /// Nanoseconds that one reading of the clock takes.
     pub(crate) reading_ns: f64,
@@ -110,11 +105,13 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// One kind of operation.
+    /// One operation of one kind of contender.
     pub(crate) fn find(&self, place: Place, operation: Operation, kind: Kind) -> Option<&Series> {
-        self.series.iter().find(|series| {
-            series.place == place && series.operation == operation && series.entrant.kind == kind
-        })
+        let found = |one: &&Series| (one.place, one.operation) == (place, operation);
+        self.series
+            .iter()
+            .filter(found)
+            .find(|one| one.entrant.kind == kind)
     }
 }
 
@@ -124,24 +121,35 @@ impl Latency {
 pub(crate) enum Place {
     /// The case, warm.
     Steady,
-    /// The case, warm, while another thread keeps house: it reserves and trims every 200 µs, or, where there is no
-    /// pool that threads share, only wakes up.
+    /// The case, warm, while another thread keeps house: it reserves and trims every 200 µs, or, where
+    /// threads share no pool, only wakes up.
     Housekeeping,
     /// The case with twice as many threads as cores, or more.
     Crowded,
     /// Just where a cache is empty or full, so that a batch changes hands with the depot.
     Exchange,
-    /// A fresh pool: nothing is idle, every object has to be made.
+    /// A fresh pool: nothing is idle, every object has to be created.
     Growth,
-    /// Around a revocation: another thread wants what this one caches.
+    /// Around a revocation: another thread has called the cached objects in.
     Revocation,
-    /// At the bound: every object is out.
+    /// At the bound: every object is in use.
     Exhausted,
 }
 
-/// What was timed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+impl Place {
+    /// The places where an operation has more to do than a hit.
+    pub(crate) const RARE: [Self; 4] = [
+        Self::Exchange,
+        Self::Growth,
+        Self::Revocation,
+        Self::Exhausted,
+    ];
+}
+
+/// The operation that was timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Operation {
     /// An acquire.
     Acquire,
@@ -153,39 +161,41 @@ pub(crate) enum Operation {
     Refusal,
 }
 
-impl Operation {
-    /// Its name.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Operation::Acquire => "acquire",
-            Operation::Release => "release",
-            Operation::Trim => "trim",
-            Operation::Refusal => "refused try_acquire",
-        }
-    }
-}
-
 /// The times of one operation at one place.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Series {
-    /// Where.
+    /// The place.
     pub(crate) place: Place,
-    /// What.
+    /// The operation.
     pub(crate) operation: Operation,
-    /// Who.
+    /// The contender.
     pub(crate) entrant: Entrant,
     /// Threads that took part.
     pub(crate) threads: usize,
     /// The times.
     pub(crate) ns: Percentiles,
-    /// What happened meanwhile, over all threads and operations of the place.
+    /// Events meanwhile, of all threads and operations of the place.
     pub(crate) events: Events,
 }
 
-/// What happened while times were taken.
+impl Series {
+    /// The operation, and its circumstances where they are special.
+    pub(crate) fn what(&self) -> String {
+        let operation: &str = self.operation.into();
+        let special = match self.place {
+            Place::Exchange => " with exchange",
+            Place::Growth => " with growth",
+            Place::Revocation if self.operation != Operation::Trim => " after revocation",
+            _ => "",
+        };
+        format!("{operation}{special}")
+    }
+}
+
+/// Events while times were taken.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Events {
-    /// Objects made; unknown without a shared pool.
+    /// Objects created; unknown without a shared pool.
     pub(crate) created: Option<u64>,
     /// Visits to the depot.
     pub(crate) exchanges: Option<u64>,
@@ -198,9 +208,9 @@ pub(crate) struct Events {
 }
 
 /// Nanoseconds that a share of the operations did not exceed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Percentiles {
-    /// How many operations.
+    /// The number of operations.
     pub(crate) count: u64,
     /// Half.
     pub(crate) p50: u64,
@@ -219,30 +229,46 @@ pub(crate) struct Percentiles {
 }
 
 impl Percentiles {
-    /// Each with its name; `None` where fewer than ten operations are beyond it, so that it says no
-    /// more than the longest does. (The worst of a million needs a million.)
-    pub(crate) fn named(&self) -> [(&'static str, Option<u64>); 7] {
-        let known = |(name, beyond, time): (&'static str, f64, u64)| {
-            let enough = beyond == 0.0 || self.count as f64 * beyond >= 10.0;
-            (name, enough.then_some(time))
-        };
-        let named = [
-            ("p50", 0.5, self.p50),
-            ("p90", 0.1, self.p90),
-            ("p99", 1e-2, self.p99),
-            ("p99.9", 1e-3, self.p99_9),
-            ("p99.99", 1e-4, self.p99_99),
-            ("worst of 1M", 1e-5, self.worst_of_a_million),
-            ("max", 0.0, self.max),
-        ];
-        named.map(known)
+    /// Of so many times.
+    pub(crate) fn of(times: &Times) -> Self {
+        let beyond = |share: f64| times.value_at_quantile(1.0 - share);
+        Percentiles {
+            count: times.len(),
+            p50: beyond(0.5),
+            p90: beyond(0.1),
+            p99: beyond(1e-2),
+            p99_9: beyond(1e-3),
+            p99_99: beyond(1e-4),
+            worst_of_a_million: beyond(1e-6),
+            max: times.max(),
+        }
+    }
+
+    /// The names of the percentiles.
+    pub(crate) const NAMES: [&str; 7] =
+        ["p50", "p90", "p99", "p99.9", "p99.99", "worst of 1M", "max"];
+
+    /// The percentiles, in the order of their names; `None` where fewer than ten operations are
+    /// beyond, so that it says no more than the longest does. (The worst of a million needs a
+    /// million.)
+    pub(crate) fn known(&self) -> [Option<u64>; 7] {
+        let known = |beyond: f64, time| (self.count as f64 * beyond >= 10.0).then_some(time);
+        [
+            known(0.5, self.p50),
+            known(0.1, self.p90),
+            known(1e-2, self.p99),
+            known(1e-3, self.p99_9),
+            known(1e-4, self.p99_99),
+            known(1e-5, self.worst_of_a_million),
+            Some(self.max),
+        ]
     }
 }
 
-/// What a contender's first burst costs, from a pool without an object, and the same burst again.
+/// A contender's first burst, from a pool without an object, and the same burst again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Growth {
-    /// Who.
+    /// The contender.
     pub(crate) entrant: Entrant,
     /// Objects of the burst.
     pub(crate) objects: usize,
@@ -250,4 +276,93 @@ pub(crate) struct Growth {
     pub(crate) cold_ns: Spread,
     /// The second time.
     pub(crate) warm_ns: Spread,
+}
+
+/// Results with known numbers, for the tests of modules that read them.
+#[cfg(test)]
+pub(crate) mod known {
+    use super::*;
+
+    /// Figures that differ by 2 % between the quartiles and the median.
+    pub(crate) fn spread(median: f64) -> Spread {
+        let at = |share: f64| median * share;
+        Spread {
+            least: at(0.97),
+            lower: at(0.98),
+            median,
+            upper: at(1.02),
+        }
+    }
+
+    /// A contender, beside a plain allocation of `plain` nanoseconds.
+    pub(crate) fn figure(entrant: Entrant, threads: usize, nanos: f64, plain: f64) -> Figure {
+        Figure {
+            entrant,
+            threads,
+            ns: spread(nanos),
+            over_box: spread(nanos / plain),
+            millions_a_second: Case::default()
+                .with_threads(threads)
+                .millions_a_second(nanos),
+            rounds: 100,
+            left_out: 0,
+            exchanges: None,
+        }
+    }
+
+    /// On two threads and two cores, with a plain allocation and other contenders.
+    pub(crate) fn results(plain: f64, others: &[(Entrant, f64)]) -> Results {
+        let all = others
+            .iter()
+            .copied()
+            .chain([(Entrant::of(Kind::Box), plain)]);
+        Results {
+            version: String::new(),
+            command: String::new(),
+            quick: false,
+            optimised: true,
+            allocator: Allocator::System,
+            circumstances: Circumstances {
+                cores: 2,
+                ..Circumstances::here()
+            },
+            case: Case::default().with_threads(2),
+            figures: all
+                .map(|(entrant, nanos)| figure(entrant, 2, nanos, plain))
+                .collect(),
+            threads: vec![],
+            batches: vec![],
+            latency: Latency::default(),
+            growth: vec![],
+            spikes: vec![],
+            advice: Advice::default(),
+        }
+    }
+
+    /// A million times, half of them 20 ns.
+    pub(crate) fn times(p99_99: u64) -> Percentiles {
+        Percentiles {
+            count: 1_000_000,
+            p50: 20,
+            p90: 21,
+            p99: 25,
+            p99_9: 60,
+            p99_99,
+            worst_of_a_million: p99_99 * 2,
+            max: p99_99 * 10,
+        }
+    }
+
+    /// Times of a contender's operation, two threads long.
+    pub(crate) fn series(entrant: Entrant, operation: Operation, p99_99: u64) -> Series {
+        let (place, ns, events) = (Place::Steady, times(p99_99), Events::default());
+        Series {
+            place,
+            operation,
+            entrant,
+            threads: 2,
+            ns,
+            events,
+        }
+    }
 }

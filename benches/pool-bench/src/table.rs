@@ -7,8 +7,8 @@ use comfy_table::CellAlignment;
 use comfy_table::presets::NOTHING;
 use pool_bench::duel::Spread;
 
-use crate::results::{Figure, Latency, Operation, Percentiles, Place, Results};
-use crate::words::{self, count};
+use crate::results::{Figure, Operation, Percentiles, Place, Results};
+use crate::words::{count, ns};
 
 /// One table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +22,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    fn new(title: impl Into<String>, head: &[&str]) -> Self {
+    /// A table whose heads are separated by bars.
+    fn new(title: &str, head: &str, rows: impl Iterator<Item = Vec<String>>) -> Self {
         Table {
-            title: title.into(),
-            head: head.iter().map(|&head| head.to_owned()).collect(),
-            rows: Vec::new(),
+            title: title.to_owned(),
+            head: head.split(" | ").map(str::to_owned).collect(),
+            rows: rows.collect(),
         }
     }
 }
@@ -42,229 +43,172 @@ impl fmt::Display for Table {
             column.set_cell_alignment(CellAlignment::Right);
         }
         writeln!(f, "{}", self.title)?;
-        table
-            .lines()
-            .try_for_each(|line| writeln!(f, " {}", line.trim_end()))
+        let mut lines = table.lines();
+        lines.try_for_each(|line| writeln!(f, " {}", line.trim_end()))
     }
 }
 
-fn quartiles(spread: Spread, digits: usize) -> String {
-    format!("{:.digits$} to {:.digits$}", spread.lower, spread.upper)
+/// A row whose first cell is a name.
+fn row(name: impl fmt::Display, cells: impl IntoIterator<Item = String>) -> Vec<String> {
+    [name.to_string()].into_iter().chain(cells).collect()
 }
 
 fn number(nanos: f64) -> String {
-    if nanos < 1000.0 {
-        format!("{nanos:.1}")
-    } else {
-        count(nanos.round() as u64)
+    match nanos {
+        ..1000.0 => format!("{nanos:.1}"),
+        _ => count(nanos.round() as u64),
     }
 }
 
-/// Everyone in the case.
+fn quartiles(spread: Spread) -> String {
+    format!("{:.1} to {:.1}", spread.lower, spread.upper)
+}
+
+/// Every contender in the case.
 pub(crate) fn figures(results: &Results) -> Table {
-    let mut table = Table::new(
-        "An object in the case, acquired, used and released",
-        &[
-            "contender",
-            "ns",
-            "quartiles",
-            "over box",
-            "quartiles",
-            "M objects/s",
-            "rounds",
-        ],
-    );
-    for figure in &results.figures {
+    let rows = results.figures.iter().map(|figure| {
+        let over = figure.over_box;
         let left_out = match figure.left_out {
             0 => String::new(),
             left_out => format!(" ({left_out} disturbed)"),
         };
-        table.rows.push(vec![
-            figure.entrant.to_string(),
+        let cells = [
             number(figure.ns.median),
-            quartiles(figure.ns, 1),
-            format!("{:.2}", figure.over_box.median),
-            quartiles(figure.over_box, 2),
+            quartiles(figure.ns),
+            format!("{:.2}", over.median),
+            format!("{:.2} to {:.2}", over.lower, over.upper),
             format!("{:.1}", figure.millions_a_second),
             format!("{}{left_out}", figure.rounds),
-        ]);
-    }
-    table
+        ];
+        row(figure.entrant, cells)
+    });
+    let head = "contender | ns | quartiles | over box | quartiles | M objects/s | rounds";
+    Table::new(
+        "An object in the case, acquired, used and released",
+        head,
+        rows,
+    )
 }
 
-/// Everyone in the case, on each allocator.
+/// Every contender in the case, on each allocator.
 pub(crate) fn allocators(all: &[Results]) -> Table {
-    let mut table = Table::new(
-        "Nanoseconds an object, and that over box, by the program's allocator",
-        &["contender"],
-    );
-    for results in all {
-        let name = results.allocator.name();
-        table.head.extend([name.to_owned(), "over box".to_owned()]);
-    }
-    for figure in &all[0].figures {
-        let mut row = vec![figure.entrant.to_string()];
-        for results in all {
-            let same = |other: &&Figure| other.entrant == figure.entrant;
-            let same = results.figures.iter().find(same);
-            let same = same.expect("the same case has the same contenders");
-            row.push(number(same.ns.median));
-            row.push(format!("{:.2}", same.over_box.median));
-        }
-        table.rows.push(row);
-    }
-    table
+    let rows = all[0].figures.iter().map(|figure| {
+        let same = |other: &&Figure| other.entrant == figure.entrant;
+        let same = all
+            .iter()
+            .filter_map(|results| results.figures.iter().find(same));
+        let cell = |one: &Figure| [number(one.ns.median), format!("{:.2}", one.over_box.median)];
+        row(figure.entrant, same.flat_map(cell))
+    });
+    let names = all.iter().map(|results| results.allocator.name());
+    let head: String = names.map(|name| format!(" | {name} | over box")).collect();
+    let title = "Nanoseconds an object, and that over box, by the program's allocator";
+    Table::new(title, &format!("contender{head}"), rows)
 }
 
 /// Nanoseconds against threads, a column each.
 pub(crate) fn threads(results: &Results) -> Table {
-    let mut counts: Vec<_> = results.threads.iter().map(|point| point.threads).collect();
-    counts.dedup();
-    let mut table = Table::new("Nanoseconds an object, by threads", &["contender"]);
-    table.head.extend(counts.iter().map(usize::to_string));
-    let first = results
+    let counts = results.thread_counts();
+    let entrants = results
         .threads
         .iter()
-        .filter(|point| Some(&point.threads) == counts.first());
-    for entrant in first.map(|point| point.entrant) {
-        let mut row = vec![entrant.to_string()];
+        .filter(|point| point.threads == counts[0]);
+    let rows = entrants.map(|Figure { entrant, .. }| {
         let points = results
             .threads
             .iter()
-            .filter(|point| point.entrant == entrant);
-        row.extend(points.map(|point| number(point.ns.median)));
-        table.rows.push(row);
-    }
-    table
+            .filter(|point| point.entrant == *entrant);
+        row(entrant, points.map(|point| number(point.ns.median)))
+    });
+    let head: String = counts.iter().map(|count| format!(" | {count}")).collect();
+    Table::new(
+        "Nanoseconds an object, by threads",
+        &format!("contender{head}"),
+        rows,
+    )
 }
 
 /// The batched pool, by batch size.
 pub(crate) fn batches(results: &Results) -> Table {
-    let mut table = Table::new(
-        "The batched pool, by batch size",
-        &["batch size", "ns", "quartiles", "exchanges a 1,000 objects"],
-    );
-    for point in &results.batches {
-        table.rows.push(vec![
-            point.batch_size.to_string(),
-            number(point.ns.median),
-            quartiles(point.ns, 1),
-            format!("{:.2}", point.exchanges),
-        ]);
-    }
-    table
+    let rows = results.batches.iter().map(|point| {
+        let exchanges = format!("{:.2}", point.exchanges.unwrap_or_default());
+        let cells = [number(point.ns.median), quartiles(point.ns), exchanges];
+        row(point.entrant.batch_size.unwrap_or_default(), cells)
+    });
+    let head = "batch size | ns | quartiles | exchanges a 1,000 objects";
+    Table::new("The batched pool, by batch size", head, rows)
 }
 
-/// Times of single operations at some places.
-pub(crate) fn latency(latency: &Latency, title: &str, places: &[Place]) -> Table {
-    let mut table = Table::new(
-        title,
-        &[
-            "operation",
-            "count",
-            "p50",
-            "p90",
-            "p99",
-            "p99.9",
-            "p99.99",
-            "worst of 1M",
-            "max",
-        ],
-    );
-    let row = |name: String, ns: &Percentiles| {
-        let times = ns
-            .named()
-            .map(|(_, time)| time.map_or_else(|| "-".to_owned(), words::ns));
-        let mut row = vec![name, count(ns.count)];
-        row.extend(times);
-        row
-    };
-    for series in latency
+/// Times of single operations at some places; none if nothing was timed there.
+pub(crate) fn latency(results: &Results, title: &str, places: &[Place]) -> Table {
+    let timed = results
+        .latency
         .series
         .iter()
-        .filter(|series| places.contains(&series.place))
-    {
-        let name = format!(
-            "{}: {}",
-            series.entrant,
-            what(series.place, series.operation)
-        );
-        table.rows.push(row(name, &series.ns));
+        .filter(|series| places.contains(&series.place));
+    let timed = timed.map(|series| (format!("{}: {}", series.entrant, series.what()), series.ns));
+    let mut timed: Vec<_> = timed.collect();
+    if !timed.is_empty() {
+        timed.push(("the clock alone".to_owned(), results.latency.clock));
     }
-    table
-        .rows
-        .push(row("the clock alone".to_owned(), &latency.clock));
-    table
+    let rows = timed.into_iter().map(|(name, times)| {
+        let known = times
+            .known()
+            .map(|time| time.map_or_else(|| "-".to_owned(), ns));
+        row(name, [count(times.count)].into_iter().chain(known))
+    });
+    let head = format!("operation | count | {}", Percentiles::NAMES.join(" | "));
+    Table::new(title, &head, rows)
 }
 
-/// What was timed, in a few words.
-fn what(place: Place, operation: Operation) -> String {
-    let operation = operation.name();
-    match place {
-        Place::Steady | Place::Housekeeping | Place::Crowded | Place::Exhausted => {
-            operation.to_owned()
-        }
-        Place::Exchange => format!("{operation} with exchange"),
-        Place::Growth => format!("{operation} with growth"),
-        Place::Revocation if operation == Operation::Trim.name() => "trim that revokes".to_owned(),
-        Place::Revocation => format!("{operation} after revocation"),
-    }
-}
-
-/// What happened in the loops of a place.
-pub(crate) fn events(latency: &Latency, title: &str, place: Place) -> Table {
-    let mut table = Table::new(
-        title,
-        &[
-            "contender",
-            "acquires",
-            "made",
-            "exchanges",
-            "revocations",
-            "preempted",
-            "slept",
-        ],
-    );
-    let warm = latency
-        .series
-        .iter()
-        .filter(|series| series.place == place && series.operation == Operation::Acquire);
+/// Events in the loops of a place.
+pub(crate) fn events(results: &Results, title: &str, place: Place) -> Table {
     let known = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), count);
-    for series in warm {
+    let loops = results
+        .latency
+        .series
+        .iter()
+        .filter(|series| series.place == place);
+    let acquires = loops.filter(|series| series.operation == Operation::Acquire);
+    let rows = acquires.map(|series| {
         let events = series.events;
-        table.rows.push(vec![
-            series.entrant.to_string(),
+        let cells = [
             count(series.ns.count),
             known(events.created),
             known(events.exchanges),
             known(events.revocations),
             count(events.preempted),
             count(events.slept),
-        ]);
-    }
-    table
+        ];
+        row(series.entrant, cells)
+    });
+    let head = "contender | acquires | created | exchanges | revocations | preempted | slept";
+    Table::new(title, head, rows)
 }
 
 /// Cold against warm.
 pub(crate) fn growth(results: &Results) -> Table {
-    let objects = results.growth.first().map_or(0, |growth| growth.objects);
-    let mut table = Table::new(
-        format!(
-            "A burst of {} objects, the first time and the second, ns an object",
-            count(objects as u64)
-        ),
-        &["contender", "cold", "quartiles", "warm", "quartiles"],
-    );
-    for growth in &results.growth {
-        table.rows.push(vec![
-            growth.entrant.to_string(),
-            number(growth.cold_ns.median),
-            quartiles(growth.cold_ns, 1),
-            number(growth.warm_ns.median),
-            quartiles(growth.warm_ns, 1),
-        ]);
-    }
-    table
+    let rows = results.growth.iter().map(|growth| {
+        let spreads = [growth.cold_ns, growth.warm_ns];
+        row(
+            growth.entrant,
+            spreads
+                .into_iter()
+                .flat_map(|ns| [number(ns.median), quartiles(ns)]),
+        )
+    });
+    let objects = results
+        .growth
+        .first()
+        .map_or(0, |growth| growth.objects as u64);
+    let objects = count(objects);
+    let title =
+        format!("A burst of {objects} objects, the first time and the second, ns an object");
+    Table::new(
+        &title,
+        "contender | cold | quartiles | warm | quartiles",
+        rows,
+    )
 }
 
 #[cfg(test)]
@@ -273,14 +217,12 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_names_left_and_numbers_right() {
-        let mut table = Table::new("Title", &["who", "ns"]);
-        table
-            .rows
-            .push(vec!["long name".to_owned(), "4.0".to_owned()]);
-        table.rows.push(vec!["box".to_owned(), "120.0".to_owned()]);
+        let rows = [("long name", "4.0"), ("box", "120.0")];
+        let rows = rows.map(|(name, ns)| row(name, [ns.to_owned()]));
+        let table = Table::new("Title", "contender | ns", rows.into_iter());
         assert_eq!(
             table.to_string(),
-            "Title\n  who           ns\n  long name    4.0\n  box        120.0\n"
+            "Title\n  contender     ns\n  long name    4.0\n  box        120.0\n"
         );
     }
 }

@@ -1,12 +1,54 @@
-//! Times of single operations: read by a calibrated clock, kept in histograms. The loops of `lane`
-//! are watched or not; what came of it is read by `latency`.
+//! Times: how long to measure, and how long single operations took. The loops of `lane` run under a
+//! [`Watch`], which keeps the times in histograms or does nothing; `latency` reads them.
 //!
-//! What the clock itself takes is in every figure, and is measured too: subtracted it is nowhere.
+//! The time of a reading of the clock is part of every figure. It is measured too, and never
+//! subtracted.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
+use indicatif::{ProgressBar, ProgressStyle};
 use quanta::Clock;
+
+/// The time that a run takes, handed out in shares; drawn as a bar where standard error is a terminal.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    start: Instant,
+    all: Duration,
+    bar: ProgressBar,
+}
+
+impl Budget {
+    /// So many seconds, from now on.
+    pub(crate) fn new(seconds: f64) -> Self {
+        let all = Duration::from_secs_f64(seconds);
+        let style = ProgressStyle::with_template("{wide_bar} {percent}% {eta}");
+        let style = style.expect("a template that is well formed");
+        Budget {
+            start: Instant::now(),
+            all,
+            bar: ProgressBar::new(all.as_millis() as u64).with_style(style),
+        }
+    }
+
+    /// The numbers of the rounds of a part of the work: until its share of the time is over, and
+    /// `least` of them however long they take.
+    pub(crate) fn rounds(&self, share: f64, least: usize) -> impl Iterator<Item = usize> {
+        let (start, time) = (Instant::now(), self.all.mul_f64(share));
+        (0..).take_while(move |&round| {
+            self.bar
+                .set_position(self.start.elapsed().as_millis() as u64);
+            round < least || start.elapsed() < time
+        })
+    }
+}
+
+impl Drop for Budget {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
 
 /// Times in nanoseconds, to three digits.
 pub(crate) type Times = Histogram<u64>;
@@ -19,9 +61,18 @@ pub(crate) fn no_times() -> Times {
     Histogram::new_with_bounds(1, LONGEST, 3).expect("bounds and digits within the limits")
 }
 
-/// What a loop tells about each acquire and release.
-pub(crate) trait Watch: 'static {
-    /// Whether anybody looks.
+/// Runs `act`; gives its result and the nanoseconds it took, one reading of the clock included.
+#[inline(always)]
+pub(crate) fn timed<R>(clock: &Clock, act: impl FnOnce() -> R) -> (R, u64) {
+    let start = clock.raw();
+    let result = act();
+    let end = clock.raw();
+    (result, clock.delta_as_nanos(start, end))
+}
+
+/// What a loop runs its acquires and releases under. Each thread has a clone.
+pub(crate) trait Watch: Clone + Send + Sync + 'static {
+    /// Whether the operations are timed.
     const LOOKS: bool;
 
     /// Runs `act`, an acquire.
@@ -30,12 +81,12 @@ pub(crate) trait Watch: 'static {
     /// Runs `act`, a release.
     fn release(&mut self, act: impl FnOnce());
 
-    /// Hands over what was seen since last time. Called at the end of a stretch.
+    /// Hands over the times since the last report. Called at the end of a stretch.
     fn report(&mut self);
 }
 
-/// Nobody looks.
-#[derive(Clone, Copy, Debug)]
+/// No times are taken.
+#[derive(Clone, Debug)]
 pub(crate) struct Unwatched;
 
 impl Watch for Unwatched {
@@ -55,75 +106,31 @@ impl Watch for Unwatched {
     fn report(&mut self) {}
 }
 
-/// The times of both operations.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    /// Of acquires.
-    pub(crate) acquire: Times,
-    /// Of releases.
-    pub(crate) release: Times,
-}
-
-impl Seen {
-    /// Nothing yet.
-    pub(crate) fn nothing() -> Self {
-        Seen {
-            acquire: no_times(),
-            release: no_times(),
-        }
-    }
-
-    fn add(&mut self, other: &mut Seen) {
-        for (sum, part) in [
-            (&mut self.acquire, &mut other.acquire),
-            (&mut self.release, &mut other.release),
-        ] {
-            sum.add(&*part).expect("the same bounds");
-            part.reset();
-        }
-    }
-}
-
-/// What all threads of a side have seen together.
-pub(crate) type Record = Arc<Mutex<Seen>>;
-
-/// A record without times.
-pub(crate) fn record() -> Record {
-    Arc::new(Mutex::new(Seen::nothing()))
-}
-
-/// Takes what is recorded, and leaves nothing.
-pub(crate) fn take(record: &Record) -> Seen {
-    let mut seen = record.lock().unwrap_or_else(PoisonError::into_inner);
-    std::mem::replace(&mut *seen, Seen::nothing())
-}
-
 /// A clock in the hand of one thread.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stopwatch {
     clock: Clock,
-    seen: Seen,
-    record: Record,
+    /// Of acquires and of releases, not yet reported.
+    seen: [Times; 2],
+    /// The same of all clones, reported.
+    reported: Arc<Mutex<[Times; 2]>>,
 }
 
 impl Stopwatch {
-    /// One that reports to `record`.
-    pub(crate) fn new(clock: Clock, record: Record) -> Self {
+    /// A watch whose clones report to it.
+    pub(crate) fn new(clock: &Clock) -> Self {
         Stopwatch {
-            clock,
-            seen: Seen::nothing(),
-            record,
+            clock: clock.clone(),
+            seen: [no_times(), no_times()],
+            reported: Arc::new(Mutex::new([no_times(), no_times()])),
         }
     }
-}
 
-/// Runs `act`; gives its result and the nanoseconds it took, one reading of the clock included.
-#[inline(always)]
-pub(crate) fn timed<R>(clock: &Clock, act: impl FnOnce() -> R) -> (R, u64) {
-    let start = clock.raw();
-    let result = act();
-    let end = clock.raw();
-    (result, clock.delta_as_nanos(start, end))
+    /// Takes the times of acquires and of releases that were reported.
+    pub(crate) fn take(&self) -> [Times; 2] {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *reported, [no_times(), no_times()])
+    }
 }
 
 impl Watch for Stopwatch {
@@ -132,19 +139,22 @@ impl Watch for Stopwatch {
     #[inline(always)]
     fn acquire<H>(&mut self, act: impl FnOnce() -> H) -> H {
         let (handle, nanos) = timed(&self.clock, act);
-        self.seen.acquire.saturating_record(nanos);
+        self.seen[0].saturating_record(nanos);
         handle
     }
 
     #[inline(always)]
     fn release(&mut self, act: impl FnOnce()) {
         let ((), nanos) = timed(&self.clock, act);
-        self.seen.release.saturating_record(nanos);
+        self.seen[1].saturating_record(nanos);
     }
 
     fn report(&mut self) {
-        let mut sum = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        sum.add(&mut self.seen);
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        for (sum, part) in reported.iter_mut().zip(&mut self.seen) {
+            sum.add(&*part).expect("the same bounds");
+            part.reset();
+        }
     }
 }
 
@@ -154,15 +164,14 @@ mod tests {
 
     #[test]
     fn a_report_hands_over_each_time_once() {
-        let record = record();
-        let mut watch = Stopwatch::new(Clock::new(), record.clone());
-        assert_eq!(watch.acquire(|| 7), 7);
-        watch.release(|| ());
-        watch.release(|| ());
-        watch.report();
-        watch.report();
-        let seen = take(&record);
-        assert_eq!((seen.acquire.len(), seen.release.len()), (1, 2));
-        assert_eq!(take(&record).release.len(), 0);
+        let watch = Stopwatch::new(&Clock::new());
+        let mut hand = watch.clone();
+        assert_eq!(hand.acquire(|| 7), 7);
+        hand.release(|| ());
+        hand.release(|| ());
+        hand.report();
+        hand.report();
+        assert_eq!(watch.take().map(|times| times.len()), [1, 2]);
+        assert_eq!(watch.take().map(|times| times.len()), [0, 0]);
     }
 }

@@ -157,7 +157,9 @@ fn a_run_leaves_results_and_a_page_that_needs_nothing_else() {
         }
     }
     let batches = results["batches"].as_array().unwrap();
-    let own = batches.iter().find(|point| point["batch_size"] == 64);
+    let own = batches
+        .iter()
+        .find(|point| point["entrant"]["batch_size"] == 64);
     assert_eq!(
         own.expect("it took part")["ns"],
         case(&results["figures"][0]["entrant"])
