@@ -13,7 +13,7 @@ use pool_bench::cold::{self, Entrant};
 use pool_bench::contender::{Allocator, BareVec, Contender, Pooled, Unsync};
 use pool_bench::pattern::{Pattern, at_once, looping};
 use pool_bench::team::Work;
-use pool_core::{Backend, Pool};
+use pool_core::Backend;
 
 use cold_rows::{Row, cold_row, warm_row};
 use support::group;
@@ -21,58 +21,29 @@ use support::group;
 const MILLION: usize = 1_000_000;
 
 const ENTRANTS: &[Entrant] = &[
-    Entrant {
-        name: "heap",
-        work: |burst| bursts(Pooled::on(Backend::Heap), burst),
-    },
-    Entrant {
-        name: "mutex",
-        work: |burst| bursts(Pooled::on(Backend::Mutex), burst),
-    },
-    Entrant {
-        name: "queue",
-        work: |burst| bursts(Pooled::on(Backend::Queue), burst),
-    },
-    Entrant {
-        name: "batched",
-        work: |burst| bursts(Pooled::on(Backend::Batched), burst),
-    },
-    Entrant {
-        name: "batched, acquire_many",
-        work: all_at_once,
-    },
-    Entrant {
-        name: "batched, grow_by 32",
-        work: |burst| bursts(Pooled::growing_by(32), burst),
-    },
-    Entrant {
-        name: "batched, grow_by 65,536",
-        work: |burst| bursts(Pooled::growing_by(65_536), burst),
-    },
-    Entrant {
-        name: "batched, prefilled",
-        work: |burst| bursts(prefilled(burst), burst),
-    },
-    Entrant {
-        name: "unsync",
-        work: |burst| bursts(Unsync::default(), burst),
-    },
-    Entrant {
-        name: "Mutex<Vec>",
-        work: |burst| bursts(ByHand::<LockedVec>::default(), burst),
-    },
-    Entrant {
-        name: "SegQueue",
-        work: |burst| bursts(ByHand::<Segments>::default(), burst),
-    },
-    Entrant {
-        name: "no pool: a Vec",
-        work: |burst| bursts(BareVec::default(), burst),
-    },
-    Entrant {
-        name: "system malloc",
-        work: |burst| bursts(Allocator(System), burst),
-    },
+    Entrant::new("heap", |burst| bursts(Pooled::on(Backend::Heap), burst)),
+    Entrant::new("mutex", |burst| bursts(Pooled::on(Backend::Mutex), burst)),
+    Entrant::new("queue", |burst| bursts(Pooled::on(Backend::Queue), burst)),
+    Entrant::new("batched", |burst| {
+        bursts(Pooled::on(Backend::Batched), burst)
+    }),
+    Entrant::new("batched, acquire_many", all_at_once),
+    Entrant::new("batched, grow_by 32", |burst| bursts(growing_by(32), burst)),
+    Entrant::new("batched, grow_by 65,536", |burst| {
+        bursts(growing_by(65_536), burst)
+    }),
+    Entrant::new("batched, prefilled", |burst| 
+        // Growth in advance: even a process's first burst finds its objects.
+        bursts(Pooled::with(|pool| pool.prefill(burst)), burst)),
+    Entrant::new("unsync", |burst| bursts(Unsync::default(), burst)),
+    Entrant::new("Mutex<Vec>", |burst| {
+        bursts(ByHand::<LockedVec>::default(), burst)
+    }),
+    Entrant::new("SegQueue", |burst| {
+        bursts(ByHand::<Segments>::default(), burst)
+    }),
+    Entrant::new("no pool: a Vec", |burst| bursts(BareVec::default(), burst)),
+    Entrant::new("system malloc", |burst| bursts(Allocator(&System), burst)),
 ];
 
 fn bursts<C: Contender + 'static>(contender: C, burst: usize) -> Work {
@@ -84,10 +55,8 @@ fn all_at_once(burst: usize) -> Work {
     Box::new(move |turns| at_once(&mut pool, burst, turns))
 }
 
-/// Growth in advance: even a process's first burst finds its objects.
-fn prefilled(objects: usize) -> Pooled {
-    let pool = Pool::builder().prefill(objects).build();
-    Pooled(pool.expect("nothing stands in the way of a prefill"))
+fn growing_by(objects: usize) -> Pooled {
+    Pooled::with(|pool| pool.grow_by(objects))
 }
 
 fn main() {

@@ -30,9 +30,9 @@ fn hot_path(criterion: &mut Criterion) {
     alone(&mut group, "unsync", Unsync::default);
     alone(&mut group, "no pool: a Vec", BareVec::default);
     alone(&mut group, "thread_local Vec", ThreadLocalVec::default);
-    alone(&mut group, "system malloc", || Allocator(System));
-    alone(&mut group, "jemalloc", || Allocator(Jemalloc));
-    alone(&mut group, "mimalloc", || Allocator(MiMalloc));
+    alone(&mut group, "system malloc", || Allocator(&System));
+    alone(&mut group, "jemalloc", || Allocator(&Jemalloc));
+    alone(&mut group, "mimalloc", || Allocator(&MiMalloc));
 }
 
 fn alone<C: Contender + 'static>(

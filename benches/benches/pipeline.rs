@@ -3,13 +3,13 @@
 
 mod support;
 
-use std::alloc::{GlobalAlloc, System};
+use std::alloc::System;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use mimalloc::MiMalloc;
 use pool_bench::by_hand::{ByHand, LockedVec, Ring, Segments};
 use pool_bench::contender::{Allocator, Contender, Pooled};
-use pool_bench::pipeline::{QUEUE, of_objects, of_objects_in_a_ring, of_shared, of_words};
+use pool_bench::pipeline::{QUEUE, of_objects_in_a_ring, of_shared, of_words};
 use pool_core::Backend;
 use tikv_jemallocator::Jemalloc;
 
@@ -23,9 +23,9 @@ fn pipeline(criterion: &mut Criterion) {
     through(&mut group, "Mutex<Vec>", ByHand::<LockedVec>::default);
     through(&mut group, "SegQueue", ByHand::<Segments>::default);
     through(&mut group, "ArrayQueue", ByHand::<Ring>::default);
-    through_allocator(&mut group, "system malloc", || System);
-    through_allocator(&mut group, "jemalloc", || Jemalloc);
-    through_allocator(&mut group, "mimalloc", || MiMalloc);
+    through(&mut group, "system malloc", || Allocator(&System));
+    through(&mut group, "jemalloc", || Allocator(&Jemalloc));
+    through(&mut group, "mimalloc", || Allocator(&MiMalloc));
     row(
         &mut group,
         "no pool: a ring",
@@ -40,19 +40,6 @@ where
     C: Contender<Handle: Send> + Clone + Send + 'static,
 {
     row(group, name, &column(), || of_shared(make()));
-}
-
-fn through_allocator<A: GlobalAlloc + Send + 'static>(
-    group: &mut Group<'_>,
-    name: &str,
-    allocator: fn() -> A,
-) {
-    row(group, name, &column(), || {
-        let mut releaser = Allocator(allocator());
-        of_objects(Allocator(allocator()), move |memory| {
-            releaser.release(memory);
-        })
-    });
 }
 
 fn column() -> String {

@@ -51,7 +51,8 @@ fn queues_as_pools(criterion: &mut Criterion) {
 
 fn contenders(group: &mut Group<'_>, case: Case) {
     for backend in Backend::ALL {
-        let make = || Pooled::filled(backend, CAPACITY);
+        let make =
+            || Pooled::with(|pool| pool.backend(backend).capacity(CAPACITY).prefill(CAPACITY));
         shared(group, backend.name(), case, make, one_by_one);
         let name = format!("{backend}, acquire_many");
         shared(group, &name, case, make, at_once);

@@ -27,7 +27,9 @@ fn shared_pool_batching(criterion: &mut Criterion) {
         }
         for size in BATCH_SIZES {
             let name = format!("batched, size {size}");
-            shared(&mut group, &name, threads, || Pooled::batched(size));
+            shared(&mut group, &name, threads, || {
+                Pooled::with(|pool| pool.batch_size(size))
+            });
         }
         shared(
             &mut group,

@@ -7,9 +7,9 @@ use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
-use pool_core::Poolable;
 
-use crate::contender::{Contender, fresh};
+use crate::contender;
+use crate::contender::fresh;
 use crate::payload::{Message, Payload};
 
 /// Idle objects, kept where several threads find them.
@@ -106,24 +106,11 @@ impl<S: Shelf> ByHand<S> {
     }
 }
 
-impl<S: Shelf> Contender for ByHand<S> {
-    type Handle = Box<Message>;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
-        self.0.take().unwrap_or_else(fresh)
-    }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
-        &raw mut **handle
-    }
-
-    #[inline(always)]
-    fn release(&mut self, mut handle: Self::Handle) {
-        handle.reset();
-        self.0.put(handle);
-    }
+contender! {
+    impl[S: Shelf] ByHand<S>, of Message, hands out Box<Message>;
+    acquire(ByHand(shelf)) { shelf.take().unwrap_or_else(fresh) }
+    and resets;
+    release(ByHand(shelf), object) { shelf.put(object) }
 }
 
 /// `Box`, on whatever allocator the process has: memory as it is, neither made nor reset. (What owns something has to
@@ -131,24 +118,16 @@ impl<S: Shelf> Contender for ByHand<S> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Boxed;
 
-impl<T: Payload> Contender<T> for Boxed {
-    type Handle = Box<MaybeUninit<T>>;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
+contender! {
+    impl[T: Payload] Boxed, of T, hands out Box<MaybeUninit<T>>;
+    acquire(_) {
         match T::OWNS {
             true => Box::new(MaybeUninit::new(T::init())),
             false => Box::new_uninit(),
         }
     }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut T {
-        handle.as_mut_ptr()
-    }
-
-    #[inline(always)]
-    fn release(&mut self, handle: Self::Handle) {
+    object(handle) { handle.as_mut_ptr() }
+    release(_, handle) {
         if T::OWNS {
             // SAFETY: made in `acquire`.
             drop(unsafe { handle.assume_init() });
@@ -160,22 +139,8 @@ impl<T: Payload> Contender<T> for Boxed {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreshBox;
 
-impl Contender for FreshBox {
-    type Handle = Box<Message>;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
-        Box::new(Message::init())
-    }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
-        &raw mut **handle
-    }
-
-    #[inline(always)]
-    fn release(&mut self, mut handle: Self::Handle) {
-        handle.reset();
-        drop(handle);
-    }
+contender! {
+    impl[T: Payload] FreshBox, of T, hands out Box<T>;
+    acquire(_) { Box::new(T::init()) }
+    and resets;
 }

@@ -18,6 +18,20 @@ pub struct Span {
     pub preempted: u64,
 }
 
+impl Span {
+    /// This and a later one, without what was between.
+    #[must_use]
+    pub fn and(self, later: Span) -> Self {
+        Span {
+            start: self.start,
+            end: self.end + (later.end - later.start),
+            busy: self.busy + later.busy,
+            slept: self.slept + later.slept,
+            preempted: self.preempted + later.preempted,
+        }
+    }
+}
+
 /// Runs `work` and measures it.
 pub fn measure(work: impl FnOnce()) -> Span {
     let (slept, preempted) = imp::switches();

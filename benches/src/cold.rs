@@ -26,6 +26,14 @@ pub struct Entrant {
     pub work: fn(usize) -> Work,
 }
 
+impl Entrant {
+    /// One with this name and loop.
+    #[must_use]
+    pub const fn new(name: &'static str, work: fn(usize) -> Work) -> Self {
+        Entrant { name, work }
+    }
+}
+
 /// In a process started for a first burst: does it, tells how long it took, and exits. In any other:
 /// nothing.
 pub fn serve(entrants: &[Entrant]) {
@@ -117,10 +125,9 @@ mod tests {
 
     #[test]
     fn an_order_names_an_entrant_and_a_burst() {
-        let entrants = [Entrant {
-            name: "batched / 32",
-            work: |burst| Box::new(move |turns| assert_eq!((burst, turns), (7, 1))),
-        }];
+        let entrants = [Entrant::new("batched / 32", |burst| {
+            Box::new(move |turns| assert_eq!((burst, turns), (7, 1)))
+        })];
         assert!(obey("batched / 32/7", &entrants).is_some());
         for order in ["batched / 32", "batched / 32/x", "mutex/7", ""] {
             assert!(obey(order, &entrants).is_none(), "{order:?}");

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use pool_core::{Backend, Pool, Poolable, unsync};
+use pool_core::{Backend, Builder, Pool, unsync};
 use thread_local::ThreadLocal;
 
 use crate::payload::{Message, Payload};
@@ -29,6 +29,52 @@ pub trait Contender<T = Message> {
     fn release(&mut self, handle: Self::Handle);
 }
 
+/// Has a type take objects and give them back. An object is what a handle dereferences to, and goes back when the
+/// handle is dropped, where nothing else is said; `and resets` says that the user resets it before.
+#[macro_export]
+macro_rules! contender {
+    (
+        impl[$($generics:tt)*] $name:ty, of $object:ty, hands out $handle:ty;
+        acquire($own:pat) $acquire:block
+        $(object($held:ident) $place:block)?
+        $(and $resets:ident;)?
+        $(release($releaser:pat, $given:pat) $release:block)?
+    ) => {
+        impl<$($generics)*> $crate::contender::Contender<$object> for $name {
+            type Handle = $handle;
+
+            #[inline(always)]
+            fn acquire(&mut self) -> Self::Handle {
+                let $own = self;
+                $acquire
+            }
+
+            #[inline(always)]
+            fn object(handle: &mut Self::Handle) -> *mut $object {
+                $crate::contender!(@object handle $($held $place)?)
+            }
+
+            #[inline(always)]
+            #[allow(unused_mut)]
+            fn release(&mut self, mut handle: Self::Handle) {
+                $($crate::contender!(@$resets handle);)?
+                $crate::contender!(@release self handle $($releaser, $given => $release)?)
+            }
+        }
+    };
+    (@object $handle:ident) => { &raw mut **$handle };
+    (@object $handle:ident $held:ident $place:block) => {{
+        let $held = $handle;
+        $place
+    }};
+    (@resets $handle:ident) => { ::pool_core::Poolable::reset(&mut *$handle) };
+    (@release $own:ident $handle:ident) => { drop($handle) };
+    (@release $own:ident $handle:ident $releaser:pat, $given:pat => $release:block) => {{
+        let ($releaser, $given) = ($own, $handle);
+        $release
+    }};
+}
+
 /// A pool of this crate, shared by its clones.
 #[derive(Debug)]
 pub struct Pooled<T: Payload = Message>(pub Pool<T>);
@@ -39,100 +85,31 @@ impl<T: Payload> Clone for Pooled<T> {
     }
 }
 
-impl Pooled {
-    /// A pool with every choice but the backend at its default.
+impl<T: Payload> Pooled<T> {
+    /// A pool with every choice at its default but those that `choose` makes.
     ///
     /// # Panics
     ///
-    /// Never: every backend goes with the defaults.
+    /// If they do not go together.
+    #[must_use]
+    pub fn with(choose: impl FnOnce(Builder<T>) -> Builder<T>) -> Self {
+        Pooled(
+            choose(Pool::builder())
+                .build()
+                .expect("choices that go together"),
+        )
+    }
+
+    /// A pool with every choice but the backend at its default.
     #[must_use]
     pub fn on(backend: Backend) -> Self {
-        let pool = Pool::builder().backend(backend).build();
-        Pooled(pool.expect("every backend goes with the defaults"))
-    }
-
-    /// A batched pool with another batch size.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such batch size.
-    #[must_use]
-    pub fn batched(batch_size: usize) -> Self {
-        let pool = Pool::builder().batch_size(batch_size).build();
-        Pooled(pool.expect("a batch size within the limits"))
-    }
-
-    /// A pool with room for `objects` and all of them made.
-    ///
-    /// # Panics
-    ///
-    /// If `objects` is 0.
-    #[must_use]
-    pub fn filled(backend: Backend, objects: usize) -> Self {
-        Self::filled_in(backend, objects, objects)
-    }
-
-    /// A pool with room for `capacity` objects, of which so many are made.
-    ///
-    /// # Panics
-    ///
-    /// If `capacity` is 0, or less than `objects`.
-    #[must_use]
-    pub fn filled_in(backend: Backend, capacity: usize, objects: usize) -> Self {
-        let pool = Pool::builder().backend(backend).capacity(capacity);
-        Pooled(pool.prefill(objects).build().expect("a capacity above 0"))
-    }
-
-    /// A batched pool that gets memory for so many objects at a time.
-    ///
-    /// # Panics
-    ///
-    /// If `objects` is 0.
-    #[must_use]
-    pub fn growing_by(objects: usize) -> Self {
-        let pool = Pool::builder().grow_by(objects).build();
-        Pooled(pool.expect("memory for one at least"))
-    }
-
-    /// A batched pool with a bound.
-    ///
-    /// # Panics
-    ///
-    /// If `capacity` is 0.
-    #[must_use]
-    pub fn bounded(capacity: usize) -> Self {
-        Self::bounded_on(Backend::Batched, capacity)
-    }
-
-    /// A pool with a bound.
-    ///
-    /// # Panics
-    ///
-    /// If `capacity` is 0.
-    #[must_use]
-    pub fn bounded_on(backend: Backend, capacity: usize) -> Self {
-        let pool = Pool::builder().backend(backend).capacity(capacity).build();
-        Pooled(pool.expect("a capacity above 0"))
+        Self::with(|pool| pool.backend(backend))
     }
 }
 
-impl<T: Payload> Contender<T> for Pooled<T> {
-    type Handle = pool_core::Pooled<T>;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
-        self.0.acquire()
-    }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut T {
-        &raw mut **handle
-    }
-
-    #[inline(always)]
-    fn release(&mut self, handle: Self::Handle) {
-        drop(handle);
-    }
+contender! {
+    impl[T: Payload] Pooled<T>, of T, hands out pool_core::Pooled<T>;
+    acquire(Pooled(pool)) { pool.acquire() }
 }
 
 /// The pool for one thread.
@@ -145,23 +122,9 @@ impl<T: Payload> Default for Unsync<T> {
     }
 }
 
-impl<T: Payload> Contender<T> for Unsync<T> {
-    type Handle = unsync::Pooled<T>;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
-        self.0.acquire()
-    }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut T {
-        &raw mut **handle
-    }
-
-    #[inline(always)]
-    fn release(&mut self, handle: Self::Handle) {
-        drop(handle);
-    }
+contender! {
+    impl[T: Payload] Unsync<T>, of T, hands out unsync::Pooled<T>;
+    acquire(Unsync(pool)) { pool.acquire() }
 }
 
 /// A vector of boxes, popped and pushed: what a pool for one thread costs at least.
@@ -174,24 +137,11 @@ impl<T> Default for BareVec<T> {
     }
 }
 
-impl<T: Payload> Contender<T> for BareVec<T> {
-    type Handle = Box<T>;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
-        self.0.pop().unwrap_or_else(fresh)
-    }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut T {
-        &raw mut **handle
-    }
-
-    #[inline(always)]
-    fn release(&mut self, mut handle: Self::Handle) {
-        handle.reset();
-        self.0.push(handle);
-    }
+contender! {
+    impl[T: Payload] BareVec<T>, of T, hands out Box<T>;
+    acquire(BareVec(idle)) { idle.pop().unwrap_or_else(fresh) }
+    and resets;
+    release(BareVec(idle), object) { idle.push(object) }
 }
 
 #[cold]
@@ -205,30 +155,25 @@ pub(crate) fn fresh<T: Payload>() -> Box<T> {
 #[expect(clippy::vec_box, reason = "the boxes are what is handed out")]
 pub struct ThreadLocalVec(Arc<ThreadLocal<RefCell<Vec<Box<Message>>>>>);
 
-impl Contender for ThreadLocalVec {
-    type Handle = Box<Message>;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
-        let idle = self.0.get_or_default().borrow_mut().pop();
+contender! {
+    impl[] ThreadLocalVec, of Message, hands out Box<Message>;
+    acquire(ThreadLocalVec(idle)) {
+        let idle = idle.get_or_default().borrow_mut().pop();
         idle.unwrap_or_else(fresh)
     }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
-        &raw mut **handle
-    }
-
-    #[inline(always)]
-    fn release(&mut self, mut handle: Self::Handle) {
-        handle.reset();
-        self.0.get_or_default().borrow_mut().push(handle);
-    }
+    and resets;
+    release(ThreadLocalVec(idle), object) { idle.get_or_default().borrow_mut().push(object) }
 }
 
 /// An allocator, called through its `GlobalAlloc` as `Box::new_uninit` and its drop would.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Allocator<A>(pub A);
+#[derive(Debug)]
+pub struct Allocator<A: 'static>(pub &'static A);
+
+impl<A> Clone for Allocator<A> {
+    fn clone(&self) -> Self {
+        Allocator(self.0)
+    }
+}
 
 /// Memory from an [`Allocator`], for the allocator to take back.
 #[derive(Debug)]
@@ -237,27 +182,18 @@ pub struct Memory(NonNull<Message>);
 // SAFETY: nobody else has it, and it is words.
 unsafe impl Send for Memory {}
 
-impl<A: GlobalAlloc> Contender for Allocator<A> {
-    type Handle = Memory;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
+contender! {
+    impl[A: GlobalAlloc] Allocator<A>, of Message, hands out Memory;
+    acquire(Allocator(allocator)) {
         let layout = Layout::new::<Message>();
         // SAFETY: the layout has a size.
-        let memory = unsafe { self.0.alloc(layout) };
+        let memory = unsafe { allocator.alloc(layout) };
         Memory(NonNull::new(memory.cast()).unwrap_or_else(|| handle_alloc_error(layout)))
     }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
-        handle.0.as_ptr()
-    }
-
-    #[inline(always)]
-    fn release(&mut self, handle: Self::Handle) {
-        let (memory, layout) = (handle.0.as_ptr().cast(), Layout::new::<Message>());
+    object(memory) { memory.0.as_ptr() }
+    release(Allocator(allocator), memory) {
         // SAFETY: from `acquire`, with the same allocator and layout.
-        unsafe { self.0.dealloc(memory, layout) };
+        unsafe { allocator.dealloc(memory.0.as_ptr().cast(), Layout::new::<Message>()) };
     }
 }
 

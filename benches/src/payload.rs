@@ -9,7 +9,7 @@ use pool_core::Poolable;
 /// What every contender hands out: 64 bytes unless told otherwise, of which a user writes the first
 /// word.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Message<const BODY: usize = 7> {
     /// The word that [`touch`] writes and a reset wipes.
     pub id: u64,
@@ -35,7 +35,7 @@ impl<const BODY: usize> Poolable for Message<BODY> {
 }
 
 /// What contenders hand out, and what a user does with it.
-pub trait Payload: Poolable + Send + 'static {
+pub trait Payload: Poolable + Send + Sync + 'static {
     /// Whether it owns buffers, so that memory which holds nothing is no such object.
     const OWNS: bool = false;
 

@@ -46,14 +46,10 @@ const MILLION: usize = 1_000_000;
 
 /// Whose first bursts are compared.
 pub const COLD: [Entrant; 2] = [
-    Entrant {
-        name: "batched",
-        work: |burst| looping(batched(), Pattern::Burst(burst)),
-    },
-    Entrant {
-        name: "system malloc",
-        work: |burst| looping(Allocator(System), Pattern::Burst(burst)),
-    },
+    Entrant::new("batched", |burst| looping(batched(), Pattern::Burst(burst))),
+    Entrant::new("system malloc", |burst| {
+        looping(Allocator(&System), Pattern::Burst(burst))
+    }),
 ];
 
 /// Writes each as a line of a table.
@@ -78,11 +74,11 @@ pub const ROWS: &[Row] = rows! {
     "ten-vec" at most 1.5: "batched, bursts of 10" over "bare Vec<Box<T>>"
         => over_vec(TEN, batched);
     "one-jemalloc" at most 0.75: "batched, one at a time" over "jemalloc, memory as it is"
-        => over_allocator(Pattern::Single, || Jemalloc);
+        => over_allocator(Pattern::Single, &Jemalloc);
     "ten-mimalloc" at most 0.75: "batched, bursts of 10" over "mimalloc, memory as it is"
-        => over_allocator(TEN, || MiMalloc);
+        => over_allocator(TEN, &MiMalloc);
     "thousand-mimalloc" at most 0.9: "batched, bursts of 1,000" over "mimalloc, memory as it is"
-        => over_allocator(THOUSAND, || MiMalloc);
+        => over_allocator(THOUSAND, &MiMalloc);
     "many" at most 0.4: "acquire_many(32), dropped at once" over "the same objects one by one"
         => as_one(MANY);
     "threads-2" at most 1.15: "2 threads, one at a time" over "1 thread"
@@ -114,7 +110,7 @@ pub const ROWS: &[Row] = rows! {
     "heap-box-8" at most 1.15: "heap, one at a time, 8 threads" over "Box of a fresh object, and its drop"
         => heap_over_box(8);
     "bounded" at most 1.05: "capacity 10,000, with room" over "no capacity"
-        => Duel::new(Side::solo(Pattern::Single, || Pooled::bounded(ROOM)), Side::solo(Pattern::Single, batched));
+        => Duel::new(Side::solo(Pattern::Single, || Pooled::with(|pool| pool.capacity(ROOM))), Side::solo(Pattern::Single, batched));
     "run-time-backend" at most 1.05: "backend read at run time" over "backend a constant in the same function"
         => Duel::new(
             Side::working(1, 1, |_| Box::new(backend_read)),
@@ -144,30 +140,30 @@ pub const ROWS: &[Row] = rows! {
     "many-8": "acquire_many(8), dropped at once" over "the same objects one by one"
         => as_one(8);
     "one-mimalloc": "batched, one at a time" over "mimalloc, memory as it is"
-        => over_allocator(Pattern::Single, || MiMalloc);
+        => over_allocator(Pattern::Single, &MiMalloc);
     "ten-jemalloc": "batched, bursts of 10" over "jemalloc, memory as it is"
-        => over_allocator(TEN, || Jemalloc);
+        => over_allocator(TEN, &Jemalloc);
     "thousand-jemalloc": "batched, bursts of 1,000" over "jemalloc, memory as it is"
-        => over_allocator(THOUSAND, || Jemalloc);
+        => over_allocator(THOUSAND, &Jemalloc);
     "thousand-vec": "batched, bursts of 1,000" over "bare Vec<Box<T>>"
         => over_vec(THOUSAND, batched);
     "system-vec": "system malloc, memory as it is" over "bare Vec<Box<T>>"
-        => over_vec(Pattern::Single, || Allocator(System));
+        => over_vec(Pattern::Single, || Allocator(&System));
     "heap-system": "heap, one at a time" over "system malloc, memory as it is"
         => Duel::new(
             Side::solo(Pattern::Single, || Pooled::on(Backend::Heap)),
-            Side::solo(Pattern::Single, || Allocator(System)),
+            Side::solo(Pattern::Single, || Allocator(&System)),
         );
     "mutex-vec": "mutex, one at a time" over "bare Vec<Box<T>>"
         => over_vec(Pattern::Single, || Pooled::on(Backend::Mutex));
     "queue-vec": "queue, one at a time" over "bare Vec<Box<T>>"
         => over_vec(Pattern::Single, || Pooled::on(Backend::Queue));
     "batch-1": "batch size 1, bursts of 10" over "bare Vec<Box<T>>"
-        => over_vec(TEN, || Pooled::batched(1));
+        => over_vec(TEN, || in_batches(1));
     "batch-32": "batch size 32, bursts of 10" over "bare Vec<Box<T>>"
-        => over_vec(TEN, || Pooled::batched(32));
+        => over_vec(TEN, || in_batches(32));
     "batch-128": "batch size 128, bursts of 10" over "bare Vec<Box<T>>"
-        => over_vec(TEN, || Pooled::batched(128));
+        => over_vec(TEN, || in_batches(128));
     "adapted-1": "1 thread, bursts of 1,000, batch size 32" over "batch size 1,024"
         => adapted(1);
     "adapted-2": "2 threads, bursts of 1,000, batch size 32" over "batch size 1,024"
@@ -195,6 +191,10 @@ fn batched() -> Pooled {
     Pooled::on(Backend::Batched)
 }
 
+fn in_batches(batch_size: usize) -> Pooled {
+    Pooled::with(|pool| pool.batch_size(batch_size))
+}
+
 fn over_vec<C: Contender + 'static>(
     pattern: Pattern,
     make: impl Fn() -> C + Send + Sync + 'static,
@@ -205,10 +205,10 @@ fn over_vec<C: Contender + 'static>(
     )
 }
 
-fn over_allocator<A: GlobalAlloc + 'static>(pattern: Pattern, allocator: fn() -> A) -> Duel {
+fn over_allocator<A: GlobalAlloc + Sync>(pattern: Pattern, allocator: &'static A) -> Duel {
     Duel::new(
         Side::solo(pattern, batched),
-        Side::solo(pattern, move || Allocator(allocator())),
+        Side::solo(pattern, move || Allocator(allocator)),
     )
 }
 
@@ -224,7 +224,7 @@ fn crowd(threads: usize) -> Duel {
 
 /// Threads on one pool of a backend, over the same on what one writes by hand.
 fn shared_by_hand<S: Shelf + Send + Sync + 'static>(threads: usize, backend: Backend) -> Duel {
-    let pool = Pooled::filled_in(backend, Ring::ROOM, SHARED);
+    let pool = Pooled::with(|pool| pool.backend(backend).capacity(Ring::ROOM).prefill(SHARED));
     let by_hand = ByHand::<S>::filled(SHARED);
     Duel::new(
         Side::crowd(threads, Pattern::Single, move || pool.clone()),
@@ -245,7 +245,7 @@ fn heap_over_box(threads: usize) -> Duel {
 /// thread has earned larger ones.
 fn adapted(threads: usize) -> Duel {
     let side = |batch_size| {
-        let pool = Pooled::batched(batch_size);
+        let pool = in_batches(batch_size);
         Side::crowd(threads, THOUSAND, move || pool.clone())
     };
     Duel::new(side(32), side(1024))

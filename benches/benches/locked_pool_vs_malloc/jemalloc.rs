@@ -2,7 +2,6 @@
 
 #[path = "../support/cold.rs"]
 mod cold_rows;
-mod process;
 #[path = "../support/mod.rs"]
 mod support;
 mod workload;
@@ -13,5 +12,5 @@ use tikv_jemallocator::Jemalloc;
 static GLOBAL: Jemalloc = Jemalloc;
 
 fn main() {
-    process::run_as(["jemalloc", "heap on jemalloc", "batched on jemalloc"]);
+    workload::run_as(["jemalloc", "heap on jemalloc", "batched on jemalloc"]);
 }

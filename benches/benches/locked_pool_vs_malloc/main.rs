@@ -24,37 +24,17 @@ const PUBLISHED_GROWTH: usize = 32;
 
 fn main() {
     run(&[
-        Entrant {
-            name: "heap",
-            work: |burst| zeroed(Pooled::on(Backend::Heap), burst),
-        },
-        Entrant {
-            name: "mutex",
-            work: |burst| zeroed(Pooled::on(Backend::Mutex), burst),
-        },
-        Entrant {
-            name: "queue",
-            work: |burst| zeroed(Pooled::on(Backend::Queue), burst),
-        },
-        Entrant {
-            name: "batched",
-            work: |burst| zeroed(Pooled::on(Backend::Batched), burst),
-        },
-        Entrant {
-            name: "batched, grow_by 32",
-            work: |burst| zeroed(Pooled::growing_by(PUBLISHED_GROWTH), burst),
-        },
-        Entrant {
-            name: "unsync",
-            work: |burst| zeroed(Unsync::default(), burst),
-        },
-        Entrant {
-            name: "no pool: a Vec",
-            work: |burst| zeroed(BareVec::default(), burst),
-        },
-        Entrant {
-            name: "system malloc",
-            work: |burst| zeroed(Boxed, burst),
-        },
+        Entrant::new("heap", |burst| zeroed(Pooled::on(Backend::Heap), burst)),
+        Entrant::new("mutex", |burst| zeroed(Pooled::on(Backend::Mutex), burst)),
+        Entrant::new("queue", |burst| zeroed(Pooled::on(Backend::Queue), burst)),
+        Entrant::new("batched", |burst| {
+            zeroed(Pooled::on(Backend::Batched), burst)
+        }),
+        Entrant::new("batched, grow_by 32", |burst| {
+            zeroed(Pooled::with(|pool| pool.grow_by(PUBLISHED_GROWTH)), burst)
+        }),
+        Entrant::new("unsync", |burst| zeroed(Unsync::default(), burst)),
+        Entrant::new("no pool: a Vec", |burst| zeroed(BareVec::default(), burst)),
+        Entrant::new("system malloc", |burst| zeroed(Boxed, burst)),
     ]);
 }

@@ -2,7 +2,6 @@
 
 #[path = "../support/cold.rs"]
 mod cold_rows;
-mod process;
 #[path = "../support/mod.rs"]
 mod support;
 mod workload;
@@ -13,5 +12,5 @@ use mimalloc::MiMalloc;
 static GLOBAL: MiMalloc = MiMalloc;
 
 fn main() {
-    process::run_as(["mimalloc", "heap on mimalloc", "batched on mimalloc"]);
+    workload::run_as(["mimalloc", "heap on mimalloc", "batched on mimalloc"]);
 }

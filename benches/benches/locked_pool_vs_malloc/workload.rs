@@ -1,9 +1,12 @@
 //! The workload, for each process that runs it with another global allocator.
+#![allow(dead_code)] // Each process runs one of the lists of entrants.
 
+use pool_bench::by_hand::Boxed;
 use pool_bench::cold::{self, Entrant};
-use pool_bench::contender::Contender;
+use pool_bench::contender::{Contender, Pooled};
 use pool_bench::pattern::{in_bursts_zeroed, room_for};
 use pool_bench::team::Work;
+use pool_core::Backend;
 
 use crate::cold_rows::{Row, cold_row, warm_row};
 use crate::support::{burst_column, criterion, group, objects_each};
@@ -28,6 +31,15 @@ pub(crate) fn run(entrants: &[Entrant]) {
         group.finish();
     }
     criterion.final_summary();
+}
+
+/// Measures `Box`, a pool of the backend `heap` and a batched one, by these names.
+pub(crate) fn run_as([alone, heap, batched]: [&'static str; 3]) {
+    run(&[
+        Entrant::new(alone, |burst| zeroed(Boxed, burst)),
+        Entrant::new(heap, |burst| zeroed(Pooled::on(Backend::Heap), burst)),
+        Entrant::new(batched, |burst| zeroed(Pooled::on(Backend::Batched), burst)),
+    ]);
 }
 
 /// The loop: takes a burst, zeroes each object and compares it with a string, gives all back.

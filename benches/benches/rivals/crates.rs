@@ -5,59 +5,51 @@
 //! less: the pool is leaked, so that a borrow lasts. (Ours are always owned.) Where the documentation
 //! leaves it to the user to wipe an object, that is done on release. Pools with a fixed number of
 //! objects have [`ROOM`].
+#![allow(dead_code)] // `rivals` and `peers` have rows for some each.
 
 use std::convert::Infallible;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
+use pool_bench::contender;
 use pool_bench::contender::Contender;
-use pool_bench::payload::Message;
+use pool_bench::payload::{Message, Payload};
 use pool_core::Poolable;
 
 /// Objects in pools that cannot grow: more than any row has in use at a time.
 pub(crate) const ROOM: usize = 4_096;
 
-/// A contender that is a field and does two things.
+/// A contender that is a field; of any object where it has a `T`.
 macro_rules! rival {
     (
         $(#[$attribute:meta])*
-        $name:ident($pool:ty) hands out $handle:ty;
+        $name:ident $([$any:ident])? ($pool:ty) hands out $handle:ty;
         made by $make:expr;
-        acquire($acquirer:pat) $acquire:block
-        object($held:ident) $object:block
-        release($releaser:pat, $given:pat) $release:block
+        acquire($acquirer:ident) $acquire:block
+        $(object($held:ident) $object:block)?
+        $(and $resets:ident;)?
+        $(release($releaser:ident, $given:ident) $release:block)?
     ) => {
         $(#[$attribute])*
-        pub(crate) struct $name($pool);
+        pub(crate) struct $name $(<$any: Payload>)? ($pool);
 
-        impl Default for $name {
+        impl $(<$any: Payload>)? Default for $name $(<$any>)? {
             fn default() -> Self {
                 $name($make)
             }
         }
 
-        impl Contender for $name {
-            type Handle = $handle;
-
-            #[inline(always)]
-            fn acquire(&mut self) -> Self::Handle {
-                let $acquirer = &mut self.0;
-                $acquire
-            }
-
-            #[inline(always)]
-            fn object($held: &mut Self::Handle) -> *mut Message {
-                $object
-            }
-
-            #[inline(always)]
-            fn release(&mut self, $given: Self::Handle) {
-                let $releaser = &mut self.0;
-                $release
-            }
+        contender! {
+            impl[$($any: Payload)?] $name $(<$any>)?, of rival!(@object $($any)?), hands out $handle;
+            acquire($name($acquirer)) $acquire
+            $(object($held) $object)?
+            $(and $resets;)?
+            $(release($name($releaser), $given) $release)?
         }
     };
+    (@object) => { Message };
+    (@object $any:ident) => { $any };
 }
 
 /// For handles that borrow.
@@ -71,57 +63,61 @@ rival! {
     ObjectPool(&'static object_pool::Pool<Message>) hands out object_pool::Reusable<'static, Message>;
     made by leaked(object_pool::Pool::new(0, Message::init));
     acquire(pool) { pool.pull(Message::init) }
-    object(handle) { &raw mut **handle }
-    release(_, mut handle) {
-        handle.reset();
-        drop(handle);
-    }
+    and resets;
 }
 
 rival! {
     /// The same with owned handles, each of which counts a reference to the pool.
     #[derive(Clone)]
-    ObjectPoolOwned(Arc<object_pool::Pool<Message>>) hands out object_pool::ReusableOwned<Message>;
-    made by Arc::new(object_pool::Pool::new(0, Message::init));
-    acquire(pool) { pool.pull_owned(Message::init) }
-    object(handle) { &raw mut **handle }
-    release(_, mut handle) {
-        handle.reset();
-        drop(handle);
-    }
+    ObjectPoolOwned[T](Arc<object_pool::Pool<T>>) hands out object_pool::ReusableOwned<T>;
+    made by Arc::new(object_pool::Pool::new(0, T::init));
+    acquire(pool) { pool.pull_owned(T::init) }
+    and resets;
 }
 
-rival! {
+/// A pool of `lockfree-object-pool`, with borrowed handles and with owned ones.
+macro_rules! lockfree {
+    ($(#[$doc:meta])* $borrowed:ident $owned:ident $pool:ident $reusable:ident $owned_reusable:ident) => {
+        rival! {
+            $(#[$doc])*
+            #[derive(Clone)]
+            $borrowed(&'static lockfree_object_pool::$pool<Message>)
+                hands out lockfree_object_pool::$reusable<'static, Message>;
+            made by leaked(lockfree_object_pool::$pool::new(Message::init, Message::reset));
+            acquire(pool) { pool.pull() }
+        }
+
+        rival! {
+            /// The same with owned handles, each of which counts a reference to the pool.
+            #[derive(Clone)]
+            $owned[T](Arc<lockfree_object_pool::$pool<T>>)
+                hands out lockfree_object_pool::$owned_reusable<T>;
+            made by Arc::new(lockfree_object_pool::$pool::new(T::init, T::reset));
+            acquire(pool) { pool.pull_owned() }
+        }
+    };
+}
+
+lockfree! {
     /// `lockfree-object-pool`, pages of bits and objects in a list.
-    #[derive(Clone)]
-    LockfreeLinear(&'static lockfree_object_pool::LinearObjectPool<Message>)
-        hands out lockfree_object_pool::LinearReusable<'static, Message>;
-    made by leaked(lockfree_object_pool::LinearObjectPool::new(Message::init, Message::reset));
-    acquire(pool) { pool.pull() }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
+    LockfreeLinear LockfreeLinearOwned LinearObjectPool LinearReusable LinearOwnedReusable
 }
-
-rival! {
+lockfree! {
     /// `lockfree-object-pool`, a vector under a spin lock.
-    #[derive(Clone)]
-    LockfreeSpin(&'static lockfree_object_pool::SpinLockObjectPool<Message>)
-        hands out lockfree_object_pool::SpinLockReusable<'static, Message>;
-    made by leaked(lockfree_object_pool::SpinLockObjectPool::new(Message::init, Message::reset));
-    acquire(pool) { pool.pull() }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
+    LockfreeSpin LockfreeSpinOwned SpinLockObjectPool SpinLockReusable SpinLockOwnedReusable
+}
+lockfree! {
+    /// `lockfree-object-pool`, a vector under a mutex.
+    LockfreeMutex LockfreeMutexOwned MutexObjectPool MutexReusable MutexOwnedReusable
 }
 
 rival! {
-    /// `lockfree-object-pool`, a vector under a mutex.
+    /// `lockfree-object-pool`, its pool that keeps nothing: the object itself is the handle.
     #[derive(Clone)]
-    LockfreeMutex(&'static lockfree_object_pool::MutexObjectPool<Message>)
-        hands out lockfree_object_pool::MutexReusable<'static, Message>;
-    made by leaked(lockfree_object_pool::MutexObjectPool::new(Message::init, Message::reset));
+    LockfreeNone[T](Arc<lockfree_object_pool::NoneObjectPool<T>>)
+        hands out lockfree_object_pool::NoneReusable<T>;
+    made by Arc::new(lockfree_object_pool::NoneObjectPool::new(T::init));
     acquire(pool) { pool.pull() }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
 }
 
 /// What `opool` asks for: how an object is made, and wiped before it is handed out.
@@ -143,8 +139,6 @@ rival! {
     Opool(&'static opool::Pool<Making, Message>) hands out opool::RefGuard<'static, Making, Message>;
     made by leaked(opool::Pool::new(ROOM, Making));
     acquire(pool) { pool.get() }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
 }
 
 rival! {
@@ -153,36 +147,35 @@ rival! {
         hands out opool::RefLocalGuard<'static, Making, Message>;
     made by leaked(opool::LocalPool::new(ROOM, Making));
     acquire(pool) { pool.get() }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
 }
 
-/// The message, for crates that want a trait of theirs on it.
-pub(crate) struct Wrapped(Message);
+/// An object, for crates that want a trait of theirs on it.
+#[derive(Clone)]
+pub(crate) struct Wrapped<T = Message>(T);
 
-impl Deref for Wrapped {
-    type Target = Message;
+impl<T> Deref for Wrapped<T> {
+    type Target = T;
 
-    fn deref(&self) -> &Message {
+    fn deref(&self) -> &T {
         &self.0
     }
 }
 
-impl DerefMut for Wrapped {
-    fn deref_mut(&mut self) -> &mut Message {
+impl<T> DerefMut for Wrapped<T> {
+    fn deref_mut(&mut self) -> &mut T {
         &mut self.0
     }
 }
 
-impl Default for Wrapped {
+impl<T: Poolable> Default for Wrapped<T> {
     fn default() -> Self {
-        Wrapped(Message::init())
+        Wrapped(T::init())
     }
 }
 
-impl sharded_slab::Clear for Wrapped {
+impl<T: Poolable> sharded_slab::Clear for Wrapped<T> {
     fn clear(&mut self) {
-        self.reset();
+        self.0.reset();
     }
 }
 
@@ -204,8 +197,8 @@ rival! {
 rival! {
     /// The same with owned handles, each of which counts a reference to the pool.
     #[derive(Clone)]
-    ShardedSlabOwned(Arc<sharded_slab::Pool<Wrapped>>)
-        hands out sharded_slab::pool::OwnedRefMut<Wrapped>;
+    ShardedSlabOwned[T](Arc<sharded_slab::Pool<Wrapped<T>>>)
+        hands out sharded_slab::pool::OwnedRefMut<Wrapped<T>>;
     made by Arc::new(sharded_slab::Pool::new());
     acquire(pool) {
         let handle = pool.clone().create_owned();
@@ -227,11 +220,7 @@ rival! {
         hands out regex_automata::util::pool::PoolGuard<'static, Message, fn() -> Message>;
     made by leaked(regex_automata::util::pool::Pool::new(Message::init as fn() -> Message));
     acquire(pool) { pool.get() }
-    object(handle) { &raw mut **handle }
-    release(_, mut handle) {
-        handle.reset();
-        drop(handle);
-    }
+    and resets;
 }
 
 rival! {
@@ -239,8 +228,6 @@ rival! {
     NexusLocal(nexus_pool::local::Pool<Message>) hands out nexus_pool::local::Pooled<Message>;
     made by nexus_pool::local::Pool::new(Message::init, Message::reset);
     acquire(pool) { pool.acquire() }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
 }
 
 rival! {
@@ -248,8 +235,6 @@ rival! {
     NexusSync(nexus_pool::sync::Pool<Message>) hands out nexus_pool::sync::Pooled<Message>;
     made by nexus_pool::sync::Pool::new(ROOM, Message::init, Message::reset);
     acquire(pool) { pool.try_acquire().expect("fewer objects than it has room for") }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
 }
 
 rival! {
@@ -258,7 +243,6 @@ rival! {
     made by plurality::Pool::new();
     acquire(pool) { pool.alloc_uninit_box() }
     object(handle) { handle.as_mut_ptr() }
-    release(_, handle) { drop(handle) }
 }
 
 rival! {
@@ -268,7 +252,6 @@ rival! {
     made by leaked(plurality::Pool::new());
     acquire(pool) { pool.alloc_uninit() }
     object(handle) { handle.as_mut_ptr() }
-    release(_, handle) { drop(handle) }
 }
 
 rival! {
@@ -279,7 +262,6 @@ rival! {
     made by Arc::new(Mutex::new(plurality::Pool::new()));
     acquire(pool) { pool.lock().unwrap_or_else(PoisonError::into_inner).alloc_uninit_box() }
     object(handle) { handle.as_mut_ptr() }
-    release(_, handle) { drop(handle) }
 }
 
 rival! {
@@ -288,8 +270,6 @@ rival! {
     InfinityPool(infinity_pool::PinnedPool<Message>) hands out infinity_pool::PooledMut<Message>;
     made by infinity_pool::PinnedPool::new();
     acquire(pool) { pool.insert(Message::init()) }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
 }
 
 /// What `slab` gives for an object: its key, and where it is until the slab grows.
@@ -327,7 +307,6 @@ rival! {
     made by leaked(lifeguard::Pool::with_size_and_max(0, usize::MAX));
     acquire(pool) { pool.new() }
     object(handle) { &raw mut ***handle }
-    release(_, handle) { drop(handle) }
 }
 
 type Asyncband = asyncband::pool::unbounded::Pool<Message>;
@@ -345,11 +324,7 @@ rival! {
             pool.extend_one(Message::init());
         }
     }
-    object(handle) { &raw mut **handle }
-    release(_, mut handle) {
-        handle.reset();
-        drop(handle);
-    }
+    and resets;
 }
 
 /// What `asyncband` asks for: how an object is made, and made ready to be used again.
@@ -383,8 +358,6 @@ rival! {
         Manager,
     );
     acquire(pool) { pollster::block_on(pool.get()).expect("making one does not fail") }
-    object(handle) { &raw mut **handle }
-    release(_, handle) { drop(handle) }
 }
 
 rival! {
@@ -393,11 +366,7 @@ rival! {
     Deadpool(deadpool::unmanaged::Pool<Message>) hands out deadpool::unmanaged::Object<Message>;
     made by deadpool::unmanaged::Pool::from((0..ROOM).map(|_| Message::init()).collect::<Vec<_>>());
     acquire(pool) { pool.try_get().expect("fewer objects than it has") }
-    object(handle) { &raw mut **handle }
-    release(_, mut handle) {
-        handle.reset();
-        drop(handle);
-    }
+    and resets;
 }
 
 type Esox = esox_objectpool::DynamicObjectPool<Message>;
@@ -411,11 +380,7 @@ rival! {
         esox_objectpool::PoolConfiguration::new().with_max_pool_size(ROOM),
     ));
     acquire(pool) { pool.get_object().expect("fewer objects than it has room for") }
-    object(handle) { &raw mut **handle }
-    release(_, mut handle) {
-        handle.reset();
-        drop(handle);
-    }
+    and resets;
 }
 
 impl fastalloc::Poolable for Wrapped {}
@@ -432,27 +397,11 @@ pub(crate) fn fastalloc() -> impl Contender<Handle: Send> + Clone + Send + Sync 
     })
 }
 
-impl<H, F> Contender for Fastalloc<F>
-where
-    H: DerefMut<Target = Wrapped>,
-    F: Fn(&fastalloc::ThreadSafePool<Wrapped>) -> H,
-{
-    type Handle = H;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> H {
-        (self.1)(&self.0)
-    }
-
-    #[inline(always)]
-    fn object(handle: &mut H) -> *mut Message {
-        &raw mut ***handle
-    }
-
-    #[inline(always)]
-    fn release(&mut self, handle: H) {
-        drop(handle);
-    }
+contender! {
+    impl[H: DerefMut<Target = Wrapped>, F: Fn(&fastalloc::ThreadSafePool<Wrapped>) -> H] Fastalloc<F>, of Message,
+        hands out H;
+    acquire(Fastalloc(pool, allocate)) { allocate(pool) }
+    object(handle) { &raw mut ***handle }
 }
 
 rival! {
@@ -462,7 +411,6 @@ rival! {
     made by leaked(fastalloc::FixedPool::new(ROOM).expect("a capacity above 0"));
     acquire(pool) { pool.allocate(Wrapped::default()).expect("fewer objects than it has room for") }
     object(handle) { &raw mut ***handle }
-    release(_, handle) { drop(handle) }
 }
 
 rival! {
@@ -472,7 +420,6 @@ rival! {
     // SAFETY: each slot goes back to the slab it is from, which stays on its thread.
     made by unsafe { nexus_slab::unbounded::Slab::with_chunk_capacity(ROOM) };
     acquire(slab) { slab.claim().write(Message::init()) }
-    object(handle) { &raw mut **handle }
     release(slab, handle) { slab.free(handle) }
 }
 
@@ -495,22 +442,8 @@ impl Default for Heapless {
     }
 }
 
-impl Contender for Heapless {
-    type Handle = heapless::pool::object::Object<HeaplessPool>;
-
-    #[inline(always)]
-    fn acquire(&mut self) -> Self::Handle {
-        HeaplessPool.request().expect("fewer objects than it has")
-    }
-
-    #[inline(always)]
-    fn object(handle: &mut Self::Handle) -> *mut Message {
-        &raw mut **handle
-    }
-
-    #[inline(always)]
-    fn release(&mut self, mut handle: Self::Handle) {
-        handle.reset();
-        drop(handle);
-    }
+contender! {
+    impl[] Heapless, of Message, hands out heapless::pool::object::Object<HeaplessPool>;
+    acquire(_) { HeaplessPool.request().expect("fewer objects than it has") }
+    and resets;
 }

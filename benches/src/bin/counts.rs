@@ -47,19 +47,29 @@ const LOOPS: &[Counted] = &[
     },
     Counted {
         name: "queue-bounded",
-        run: |turns| one_at_a_time(Pooled::filled(Backend::Queue, 1), turns),
+        run: |turns| {
+            one_at_a_time(
+                Pooled::with(|pool| pool.backend(Backend::Queue).capacity(1).prefill(1)),
+                turns,
+            );
+        },
     },
     Counted {
         name: "heap",
-        run: |turns| singly(&mut Pooled::on(Backend::Heap), turns),
+        run: |turns| singly::<Message, _>(&mut Pooled::on(Backend::Heap), turns),
     },
     Counted {
         name: "heap-bounded",
-        run: |turns| singly(&mut Pooled::bounded_on(Backend::Heap, 10_000), turns),
+        run: |turns| {
+            singly::<Message, _>(
+                &mut Pooled::with(|pool| pool.backend(Backend::Heap).capacity(10_000)),
+                turns,
+            );
+        },
     },
     Counted {
         name: "malloc",
-        run: |turns| singly::<Message, _>(&mut Allocator(System), turns),
+        run: |turns| singly::<Message, _>(&mut Allocator(&System), turns),
     },
     Counted {
         name: "locked-vec",
