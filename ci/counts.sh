@@ -81,7 +81,8 @@ collect=(--collect-atstart=no)
 line miss "$(object edge 310 1 "${collect[@]}" --toggle-collect='*acquire_once*')" 600 "an acquire that takes a batch of 64 from the depot"
 line exchange "$(object edge 310 1 "${collect[@]}" --toggle-collect='*release_once*')" 745 "a release that gives one to the depot"
 line create "$(object create 3100 1 "${collect[@]}" --toggle-collect='*create_once*')" 380 "an acquire that creates, in memory that is there"
-echo "Touch, reset and loop, which are left out of all but the last three: $control."
+line aged "$(object aged 310 1 "${collect[@]}" --toggle-collect='*acquire_once*')" 620 "the miss after 100,000 idle objects have aged"
+echo "Touch, reset and loop, which are left out of all but the last four: $control."
 
 # Of a profile: calls made by the loop itself.
 calls() {

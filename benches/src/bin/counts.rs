@@ -7,6 +7,7 @@ use std::alloc::System;
 use std::env;
 use std::hint::black_box;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use pool_bench::by_hand::{ByHand, LockedVec, Ring};
 use pool_bench::contender::{Allocator, Contender, Pooled, Unsync};
@@ -97,6 +98,10 @@ const LOOPS: &[Counted] = &[
         },
     },
     Counted {
+        name: "aged",
+        run: aged_loop,
+    },
+    Counted {
         name: "edge",
         run: at_the_edge,
     },
@@ -179,6 +184,16 @@ fn at_the_edge(turns: usize) {
     let after = pool.stats();
     assert_eq!(after.created, before.created);
     assert_eq!(after.exchanges - before.exchanges, 2 * turns);
+}
+
+/// Acquires, each after 100,000 idle objects have aged.
+fn aged_loop(turns: usize) {
+    let pool = Pooled::with(|pool| pool.prefill(100_000)).0;
+    for _ in 0..turns {
+        assert_eq!(pool.trim_idle_for(Duration::from_secs(3_600)), 0);
+        drop(acquire_once(&pool));
+        pool.flush();
+    }
 }
 
 /// An acquire that finds the cache empty.
